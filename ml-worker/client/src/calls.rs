@@ -9,6 +9,7 @@ use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
 	audit::Paths,
 	drill::{AssignmentId, Mismatch, ProjectId, Template, UnitResult},
+	forced::{Opening, Secret},
 	job::{Balance, BlockNumber, Reveal, Terms},
 	pieces::{Answers, Piece, Pieces},
 	relay::{ChunkOpening, RelayId},
@@ -136,9 +137,10 @@ pub fn order(trainer: &AccountId32, spec: &JobSpec, terms: &Terms) -> Call {
 }
 
 /// `TaskMarket.apply`: apply for the job of this `digest`
-/// ([`commitment::job`](trainyard_protocol::commitment::job)); the deposit is held.
-pub fn apply(job: JobId, digest: &H256) -> Call {
-	Call::new("TaskMarket", "apply", (job, digest))
+/// ([`commitment::job`](trainyard_protocol::commitment::job)), bound to draw its forced leaves from the
+/// secret of this [`commitment`](trainyard_protocol::forced::commitment); the deposit is held.
+pub fn apply(job: JobId, digest: &H256, forced: &H256) -> Call {
+	Call::new("TaskMarket", "apply", (job, digest, forced))
 }
 
 /// `TaskMarket.cancel`: take back a job for which nobody applied.
@@ -225,6 +227,11 @@ pub fn reveal_findings(job: JobId, findings: &Findings, paths: &Paths, salt: &[u
 	Call::new("Verification", "reveal", (job, findings, paths, salt))
 }
 
+/// `Verification.open_forced`: open the leaves that one's bundle has forced to be false.
+pub fn open_forced(job: JobId, secret: &Secret, opening: &Opening) -> Call {
+	Call::new("Verification", "open_forced", (job, secret, opening))
+}
+
 /// `Verification.accuse`: accuse a trainer, or another seat, with a stake of one's seat.
 pub fn accuse(accusation: &Accusation) -> Call {
 	Call::new("Verification", "accuse", accusation)
@@ -246,14 +253,16 @@ pub fn withdraw_request(job: JobId, group: u32) -> Call {
 	Call::new("Verification", "withdraw_request", (job, group))
 }
 
-/// `Verification.request`: ask for pieces of a result that nobody gives.
-pub fn request_pieces(job: JobId, group: u32, pieces: &Pieces) -> Call {
-	Call::new("Verification", "request", (job, group, pieces))
+/// `Verification.request`: ask for pieces of a result that nobody gives. While results stand, whoever
+/// pledges more displaces who pledged less; a committee that works takes no pledge.
+pub fn request_pieces(job: JobId, group: u32, pieces: &Pieces, pledge: Balance) -> Call {
+	Call::new("Verification", "request", (job, group, pieces, pledge))
 }
 
-/// `Verification.request_relay`: ask a committee for a piece of a result that is too large for the chain.
-pub fn request_relay(job: JobId, group: u32, piece: Piece) -> Call {
-	Call::new("Verification", "request_relay", (job, group, piece))
+/// `Verification.request_relay`: ask a committee for a piece of a result that is too large for the chain, if
+/// that costs no more than `most`.
+pub fn request_relay(job: JobId, group: u32, piece: Piece, most: Balance) -> Call {
+	Call::new("Verification", "request_relay", (job, group, piece, most))
 }
 
 /// `Verification.say`: say, as a seat of a relay, whether its piece is here.
@@ -354,6 +363,7 @@ mod tests {
 	fn a_reveal_decodes_as_the_pallet_declares_it() {
 		let reveal = Reveal {
 			bundle_root: H256::repeat_byte(1),
+			true_root: H256::repeat_byte(1),
 			model_root: H256::repeat_byte(2),
 			segments: 7,
 			diverged: false,

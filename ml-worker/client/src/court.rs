@@ -144,6 +144,28 @@ impl Clocks {
 	}
 }
 
+/// What a dispute is to its defendant's account, which computes all its defences.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
+pub struct Burden {
+	/// Blocks of work of a defence, at the rate of the job's machines.
+	pub work: BlockNumber,
+	/// [`Load::ever`] when the defender's clock grew last; `None` until the dispute is heard.
+	pub seen: Option<u32>,
+	/// Ticks by which that clock can still grow.
+	pub room: BlockNumber,
+}
+
+/// The defences of an account: disputes that were heard and have not ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
+pub struct Load {
+	/// How many.
+	pub disputes: u32,
+	/// Blocks of their work.
+	pub open: BlockNumber,
+	/// Blocks of work of all that were heard since there was none, modulo 2^32.
+	pub ever: u32,
+}
+
 /// A dispute that has not ended.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Dispute {
@@ -163,8 +185,12 @@ pub struct Dispute {
 	pub committed_at: BlockNumber,
 	/// What each side has left.
 	pub clocks: Clocks,
+	/// What it is to the other disputes of its defendant's account.
+	pub burden: Burden,
 	/// The height of the last move.
 	pub moved_at: BlockNumber,
+	/// Since which height it has not stood still.
+	pub awake: BlockNumber,
 	/// Whether it waits for a place in the docket.
 	pub aside: bool,
 	/// Moves made.
@@ -198,6 +224,16 @@ impl Dispute {
 	pub fn left(&self, side: Side, now: &Since) -> u32 {
 		let used = if side == self.side() { self.clocks.used(side, now) } else { 0 };
 		self.clocks.of(side).saturating_sub(used)
+	}
+
+	/// Lets the defender's clock grow by what was heard of its account since it grew last, as the chain
+	/// does when it looks.
+	pub(crate) fn grow(&mut self, load: &Load) {
+		let Some(seen) = self.burden.seen else { return };
+		let more = load.ever.wrapping_sub(seen).min(self.burden.room);
+		self.clocks.defender = self.clocks.defender.saturating_add(more);
+		self.burden.room -= more;
+		self.burden.seen = Some(load.ever);
 	}
 
 	/// Returns how old it is: the height of its commitment, and its number. The smaller, the older.
@@ -299,7 +335,9 @@ mod tests {
 				challenger_rest: 3,
 				defender_rest: 1,
 			},
+			burden: Burden { work: 300, seen: Some(900), room: 500 },
 			moved_at: 100,
+			awake: 91,
 			aside: false,
 			moves: 2,
 		}
@@ -311,8 +349,9 @@ mod tests {
 		let (one, two) = ("01".repeat(32), "02".repeat(32));
 		let stage = format!("0103000000{}000000", "04".repeat(32));
 		let clocks = "60090000d0070000015f000000640000000301";
+		let burden = "2c0100000184030000f4010000";
 		let text = format!(
-			"{one}0009000000{two}01{stage}{}{}5a000000{clocks}640000000002000000",
+			"{one}0009000000{two}01{stage}{}{}5a000000{clocks}{burden}640000005b0000000002000000",
 			"07000000000000000000000000000000", "01000000000000000000000000000000",
 		);
 		let bytes = hex::decode(text).unwrap();
@@ -347,6 +386,28 @@ mod tests {
 		] {
 			assert_eq!(at(95, 100).ticks_until(&now), ticks, "{now:?}");
 		}
+	}
+
+	/// As the pallet does when it reads a dispute.
+	#[test]
+	fn a_defenders_clock_grows_by_what_is_heard_beside_it() {
+		let mut dispute = dispute();
+		let mut grow = |ever| {
+			dispute.grow(&Load { disputes: 2, open: 600, ever });
+			(dispute.clocks.defender, dispute.clocks.challenger, dispute.burden.room)
+		};
+		assert_eq!(grow(900), (2_000, 2_400, 500));
+		assert_eq!(grow(1_200), (2_300, 2_400, 200));
+		assert_eq!(grow(1_200), (2_300, 2_400, 200), "by the same once");
+		assert_eq!(grow(1_500), (2_500, 2_400, 0), "no more than there is room");
+		let unheard = Dispute { burden: Burden::default(), ..super::tests::dispute() };
+		let mut other = unheard.clone();
+		other.grow(&Load { disputes: 1, open: 600, ever: 600 });
+		assert_eq!(other, unheard);
+		// The sum wraps.
+		other.burden = Burden { work: 1, seen: Some(u32::MAX - 9), room: 500 };
+		other.grow(&Load { disputes: 1, open: 600, ever: 20 });
+		assert_eq!(other.clocks.defender, 2_030);
 	}
 
 	#[test]

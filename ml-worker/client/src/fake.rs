@@ -102,6 +102,7 @@ pub fn audit(phase: AuditPhase, groups: Vec<GroupView>) -> AuditView {
 		round: 0,
 		phase,
 		audit_segments: 2,
+		challenge: 40,
 		seed: Some(H256([4; 32])),
 		groups,
 		committee: vec![],
@@ -112,7 +113,7 @@ pub fn audit(phase: AuditPhase, groups: Vec<GroupView>) -> AuditView {
 /// Returns a result under audit, of which nothing is known yet.
 pub fn group(result: WorkResult) -> GroupView {
 	let (convicted, asked, stored, rescued) = Default::default();
-	GroupView { result, convicted, decision: None, asked, stored, rescued }
+	GroupView { result, bundles: Vec::new(), convicted, decision: None, asked, stored, rescued }
 }
 
 /// Returns a seat that has said nothing.
@@ -124,6 +125,7 @@ pub fn member(verifier: AccountId32) -> MemberView {
 		vrf_key,
 		findings: None,
 		convicted: false,
+		postponed: vec![],
 		location: None,
 	}
 }
@@ -220,9 +222,9 @@ impl FakeNode {
 		self.storing([(crate::court::rescues_key(job, trainer), kept.encode())])
 	}
 
-	/// Stores the leaves of a result, which trainers brought because they were asked for.
-	pub fn storing_leaves(self, job: JobId, group: u32, leaves: &[LeafContent]) -> Self {
-		self.storing([(crate::court::leaves_key(job, group), leaves.encode())])
+	/// Stores the leaves of its bundle that a trainer brought because they were asked for.
+	pub fn storing_leaves(self, job: JobId, trainer: &AccountId32, leaves: &[LeafContent]) -> Self {
+		self.storing([(crate::court::leaves_key(job, trainer), leaves.encode())])
 	}
 
 	/// Puts the node at a different height.

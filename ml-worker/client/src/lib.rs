@@ -29,6 +29,7 @@ pub mod court;
 mod error;
 #[cfg(any(test, feature = "testing"))]
 pub mod fake;
+mod forced;
 pub mod keys;
 mod queries;
 mod transact;
@@ -37,6 +38,7 @@ mod vrf;
 pub use calls::Call;
 pub use client::{Chain, Head, Link};
 pub use error::ChainError;
+pub use forced::ForcedKey;
 pub use queries::Account;
 pub use transact::{Included, Pending, Transactor, TxError, MORTALITY};
 pub use vrf::VrfKey;

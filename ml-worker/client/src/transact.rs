@@ -2,7 +2,7 @@
 
 use super::{
 	client::{root_cause, user_error, Config, Connection},
-	keys, AccountId32, Call, Chain, ChainError, Head, VrfKey,
+	keys, AccountId32, Call, Chain, ChainError, ForcedKey, Head, VrfKey,
 };
 use codec::Decode;
 use std::{sync::Arc, time::Duration};
@@ -15,7 +15,7 @@ use subxt::{
 use subxt_signer::sr25519::Keypair;
 use tokio::sync::Mutex;
 use tracing::debug;
-use trainyard_protocol::{JobId, H256};
+use trainyard_protocol::{forced::Secret, JobId, H256};
 
 /// Blocks in which a transaction may still be included, counted from its anchor.
 pub const MORTALITY: u64 = 64;
@@ -129,6 +129,11 @@ impl Transactor {
 	/// Returns the key by which this account draws for itself as a verifier.
 	pub fn vrf_key(&self) -> VrfKey {
 		VrfKey::of(&self.key)
+	}
+
+	/// Returns the secret from which this account's forced leaves in a job of this digest are drawn.
+	pub fn forced_secret(&self, job: JobId, digest: &H256) -> Secret {
+		ForcedKey::of(&self.key).secret(&self.chain.genesis(), job, digest)
 	}
 
 	/// Returns the chain to which it sends.
@@ -475,7 +480,7 @@ mod tests {
 	#[test]
 	fn a_call_for_one_fork_counts_from_its_block() {
 		let head = Head { number: 40, hash: fake::hash(40) };
-		let call = crate::calls::apply(3, &fake::hash(1));
+		let call = crate::calls::apply(3, &fake::hash(1), &fake::hash(2));
 		assert_eq!(call.head(), None);
 		assert_eq!(call.on(head).head(), Some(head));
 		let hash = subxt::utils::H256(head.hash.0);

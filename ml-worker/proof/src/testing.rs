@@ -1,9 +1,13 @@
 //! A job that trains in milliseconds, for unit tests.
 
 use crate::{
-	bundle::Bundle,
+	bundle::{
+		manifest::{self, checkpoint_file},
+		tensors, Bundle,
+	},
 	data, hash,
-	inputs::{self, InputPaths},
+	inputs::{self, InputPaths, Inputs},
+	trace::Trace,
 	train::{self, Cheat, TrainError, TrainOptions},
 };
 use primitive_types::H256;
@@ -11,6 +15,7 @@ use std::{
 	path::{Path, PathBuf},
 	sync::atomic::AtomicBool,
 };
+use trainyard_engine::{state_hash, Engine, NanRule, State, TensorMap};
 use trainyard_program::spec::{
 	Activation, CheckedSpec, DataFormat, Dataset, EarlyStop, FileRef, InitialModel, JobSpec, Model,
 	MAX_NANO,
@@ -119,6 +124,44 @@ pub fn train_on(
 	let stop = AtomicBool::new(false);
 	let progress = &mut |_: &train::Progress| {};
 	train::run(spec, SEED, paths, TrainOptions { out, resume, cheat, progress, stop: &stop })
+}
+
+/// Replaces checkpoint `jump` of the bundle in `out`, of a run on these inputs, by what `change` makes of
+/// its state, and trains truly on from there: the segment before it alone is false. Returns the bundle and
+/// its last state.
+pub fn jump(
+	spec: &CheckedSpec,
+	inputs: &Inputs,
+	out: &Path,
+	jump: usize,
+	change: impl FnOnce(&mut TensorMap),
+) -> (Bundle, TensorMap) {
+	let engine = Engine::new(spec, SEED, inputs.data.clone()).unwrap();
+	let bundle = Bundle::open(out).unwrap();
+	let mut manifest = bundle.manifest().clone();
+	let mut state = bundle.checkpoint(manifest.checkpoints[jump].step).unwrap();
+	change(&mut state);
+	for index in jump..manifest.checkpoints.len() {
+		let step = manifest.checkpoints[index].step;
+		let mut now = State::from_host(state).unwrap();
+		let from = manifest.checkpoints[index - 1].step;
+		let mut trace = Trace::new(from);
+		if index > jump {
+			for step in from..step {
+				trace.step(&engine.step(&mut now, step).unwrap());
+			}
+		}
+		state = now.to_host().unwrap();
+		std::fs::write(out.join(checkpoint_file(step)), tensors::encode(&state)).unwrap();
+		manifest.checkpoints[index].state_hash = state_hash(&state, NanRule::Refuse).unwrap();
+		let found = engine.evaluate_slices(&now).unwrap();
+		trace.evaluation(&found);
+		let listed = &mut manifest.checkpoints[index];
+		(listed.validation, listed.trace) = (found.evaluation, trace.sealed());
+	}
+	manifest.bundle_root = manifest.computed_root();
+	std::fs::write(out.join(manifest::FILE), manifest.to_bytes()).unwrap();
+	(Bundle::open(out).unwrap(), state)
 }
 
 /// Returns the same job, which begins with the model in this file at `path`.

@@ -28,8 +28,10 @@ pub enum Asked {
 	Text,
 	/// Bytes that a verifier fetches in a round.
 	Download,
-	/// Bytes that a trainer stores in a rescue.
+	/// Bytes of what a trainer may have to store on chain besides states.
 	Rescue,
+	/// Bytes of the largest content of the rows, which it may have to store as one blob.
+	Content,
 	/// Micro-ut that a verifier replays of one result.
 	AuditWork,
 	/// Micro-ut that a verifier replays of all results.
@@ -55,7 +57,12 @@ impl Demand {
 	/// Returns the number, or the limit, as it is shown.
 	pub fn shown(&self, number: u128) -> String {
 		match self.what {
-			Asked::Memory | Asked::Rows | Asked::Text | Asked::Download | Asked::Rescue => {
+			Asked::Memory
+			| Asked::Rows
+			| Asked::Text
+			| Asked::Download
+			| Asked::Rescue
+			| Asked::Content => {
 				let scaled = number.saturating_mul(10).div_ceil(u128::from(MIB));
 				format!("{}.{} MiB", scaled / 10, scaled % 10)
 			}
@@ -73,7 +80,8 @@ impl Demand {
 			Asked::Rows => "rows of the data, decoded",
 			Asked::Text => "text of the data, decompressed",
 			Asked::Download => "download of a verifier, in a round",
-			Asked::Rescue => "rescue on chain",
+			Asked::Rescue => "files and manifest, in a rescue on chain",
+			Asked::Content => "inputs or labels of the rows, as one blob on chain",
 			Asked::AuditWork => "replay of one result",
 			Asked::RoundWork => "replay of all results that may differ",
 			Asked::Decay => "learning rate x weight decay",
@@ -89,6 +97,7 @@ impl From<Shortage> for Demand {
 			Resource::Text => Asked::Text,
 			Resource::Download => Asked::Download,
 			Resource::Rescue => Asked::Rescue,
+			Resource::Content => Asked::Content,
 		};
 		Self {
 			what,
@@ -102,9 +111,8 @@ impl From<Shortage> for Demand {
 /// Returns everything that a job with these terms asks for, with the work of its parts.
 pub fn of(spec: &CheckedSpec, terms: &Terms) -> (Vec<Demand>, Parts) {
 	let (needs, parts) = Needs::and_parts(spec);
-	let room = blob::rescue_room(blob::CARRY_BLOCKS);
 	let replays = terms.replays(spec.segments());
-	let beside = needs.beside(terms.machine, replays, terms.replicas, room);
+	let beside = needs.beside(terms.machine, replays, terms.replicas, blob::room());
 	let mut demands: Vec<Demand> = beside.into_iter().map(Demand::from).collect();
 	let audit = parts.audit_micro_ut(spec, replays).unwrap_or(u64::MAX);
 	let round = u128::from(audit) * u128::from(terms.replicas);
@@ -157,7 +165,7 @@ mod tests {
 		let spec = JobSpec::example().check().unwrap();
 		let (demands, parts) = of(&spec, &terms());
 		assert_eq!(parts, Parts::of(&spec));
-		assert_eq!(demands.len(), 8);
+		assert_eq!(demands.len(), 9);
 		assert!(demands.iter().all(|demand| demand.needed <= demand.limit), "{demands:?}");
 		assert_eq!(refusal(&spec, &terms()), None);
 	}

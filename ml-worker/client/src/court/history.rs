@@ -10,7 +10,7 @@ use crate::{amount, client::root_cause, AccountId32, Chain, ChainError, Head};
 use codec::{Decode, Encode};
 use std::collections::BTreeSet;
 use subxt::{events::Phase, rpcs::client::rpc_params};
-use trainyard_court::game::{Place, Roots};
+use trainyard_court::game::{words, Place, Roots};
 use trainyard_protocol::{
 	job::{Balance, BlockNumber},
 	H256,
@@ -61,18 +61,19 @@ fn told(id: DisputeId, name: &str, fields: &[u8]) -> Option<String> {
 }
 
 fn said(name: &str, rest: &mut &[u8]) -> Option<String> {
-	let place = |rest: &mut &[u8]| Place::decode(rest).ok();
+	let place = |rest: &mut &[u8]| Place::decode(rest).ok().map(|place| words::place(&place));
 	Some(match name {
 		"Posted" => {
 			let place = place(rest)?;
-			format!("posted {} digests at {place:?}", Roots::decode(rest).ok()?.len())
+			let digests = words::count(Roots::decode(rest).ok()?.len(), "digest", "digests");
+			format!("posted {digests} at {place}")
 		}
-		"Opened" => format!("opened {:?}", place(rest)?),
+		"Opened" => format!("opened {}", place(rest)?),
 		"Denied" => {
 			let place = place(rest)?;
-			format!("denied claim {} at {place:?}", u32::decode(rest).ok()?)
+			format!("denied claim {} at {place}", u32::decode(rest).ok()?)
 		}
-		"Shown" => format!("showed a number that is not finite at {:?}", place(rest)?),
+		"Shown" => format!("showed a number that is not finite at {}", place(rest)?),
 		"Passed" => "the turn passed: what was asked for had been said".into(),
 		"Ended" => match (u8::decode(rest).ok()?, rest.first()) {
 			(0, Some(1)) => "ended: the defendant is convicted, by its clock".into(),
@@ -81,7 +82,8 @@ fn said(name: &str, rest: &mut &[u8]) -> Option<String> {
 			(1, _) => "ended: the challenger lost".into(),
 			(2, _) => "ended: the challenger gave up".into(),
 			(3, _) => "ended: the challenger took its deposit back".into(),
-			_ => "ended: the defendant was convicted elsewhere".into(),
+			(4, _) => "ended: the defendant was convicted elsewhere".into(),
+			_ => "ended: the leaf was forced, and the defendant opened the true one".into(),
 		},
 		"Split" => {
 			let to = Option::<AccountId32>::decode(rest).ok()?;
@@ -239,12 +241,13 @@ mod tests {
 		let roots = Roots::truncate_from(vec![H256::zero(); 5]);
 		let who = AccountId32([2; 32]);
 		let cases = [
-			("Posted", (7u64, place, roots).encode(), "posted 5 digests at Ends"),
-			("Opened", (7u64, place, 9u8).encode(), "opened Ends"),
-			("Denied", (7u64, place, 2u32).encode(), "denied claim 2 at Ends"),
+			("Posted", (7u64, place, roots).encode(), "posted 5 digests at segment 3"),
+			("Opened", (7u64, place, 9u8).encode(), "opened segment 3"),
+			("Denied", (7u64, place, 2u32).encode(), "denied claim 2 at segment 3"),
 			("Ended", (7u64, 0u8, true).encode(), "convicted, by its clock"),
 			("Ended", (7u64, 1u8, false).encode(), "the challenger lost"),
 			("Ended", (7u64, 4u8).encode(), "convicted elsewhere"),
+			("Ended", (7u64, 5u8).encode(), "the leaf was forced"),
 			("Split", (Some(7u64), Some(who), 2_000_000_000_000u128, 0u8).encode(), "2 TRY to 5"),
 			("Split", (Some(7u64), None::<AccountId32>, 1u128, 0u8).encode(), "burned"),
 			("Heard", 7u64.encode(), "Heard"),

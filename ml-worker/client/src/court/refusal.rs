@@ -29,9 +29,8 @@ impl Refusal {
 			return None;
 		}
 		Some(match name {
-			"WrongPlace" | "AlreadySaid" | "NotYourTurn" | "NotDue" | "HasCommitted" => {
-				Self::Overtaken
-			}
+			"WrongPlace" | "AlreadySaid" | "NotYourTurn" | "NotDue" | "HasCommitted"
+			| "AlreadyAccused" => Self::Overtaken,
 			"TooEarly" => Self::TooEarly,
 			"TooLate" | "NotCommitted" => Self::TooLate,
 			"NoDispute" | "AlreadyConvicted" | "NoSuchDefendant" => Self::Over,

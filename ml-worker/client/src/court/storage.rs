@@ -4,7 +4,7 @@
 //! runtime has no court, there is nothing under these keys.
 
 use super::{
-	calls::PALLET, Commitment, Defendant, Dispute, DisputeId, DocketEntry, Since, Standing,
+	calls::PALLET, Commitment, Defendant, Dispute, DisputeId, DocketEntry, Load, Since, Standing,
 };
 use crate::{AccountId32, Chain, ChainError, Head};
 use codec::{Decode, DecodeAll, Encode};
@@ -14,6 +14,7 @@ use subxt::rpcs::client::rpc_params;
 use trainyard_court::game::{self, Entry, Opened, Place, Roots};
 use trainyard_protocol::{
 	accusation::LeafContent,
+	forced::Forced,
 	job::{Balance, BlockNumber},
 	pieces::Piece,
 	views::RescuedView,
@@ -34,6 +35,8 @@ pub struct Said {
 	pub posted: BTreeMap<Place, Roots>,
 	/// What was opened, by place.
 	pub opened: BTreeMap<Place, Opened>,
+	/// The leaves that it opened as forced.
+	pub forced: Vec<Forced>,
 }
 
 impl game::Said for Said {
@@ -43,6 +46,10 @@ impl game::Said for Said {
 
 	fn opened(&self, place: &Place) -> Option<Opened> {
 		self.opened.get(place).cloned()
+	}
+
+	fn forced(&self, index: u32) -> Option<Forced> {
+		self.forced.iter().find(|forced| forced.index == index).copied()
 	}
 }
 
@@ -123,9 +130,9 @@ pub(crate) struct Kept {
 	pub paid: u64,
 }
 
-/// Returns the key under which the leaves of a result are stored.
-pub(crate) fn leaves_key(job: JobId, group: u32) -> Vec<u8> {
-	twox(twox(item_of("Verification", "ShownLeaves"), &job), &group)
+/// Returns the key under which the leaves of a trainer's bundle are stored.
+pub(crate) fn leaves_key(job: JobId, trainer: &AccountId32) -> Vec<u8> {
+	blake2(twox(item_of("Verification", "ShownLeaves"), &job), trainer)
 }
 
 /// Returns the key under which the rescues of a trainer are stored.
@@ -197,12 +204,28 @@ impl Chain {
 	/// court.
 	pub async fn disputes(&self, at: H256) -> Result<BTreeMap<DisputeId, Dispute>, ChainError> {
 		let found = self.court_entries("Disputes", &item("Disputes"), TWOX_64, at).await?;
-		Ok(found.into_iter().collect())
+		let mut disputes: BTreeMap<DisputeId, Dispute> = found.into_iter().collect();
+		if disputes.is_empty() {
+			return Ok(disputes);
+		}
+		let loads = self.court_entries("Loads", &item("Loads"), BLAKE2_128, at).await?;
+		let loads: BTreeMap<AccountId32, Load> = loads.into_iter().collect();
+		for dispute in disputes.values_mut() {
+			let load = loads.get(dispute.defendant.who()).copied().unwrap_or_default();
+			dispute.grow(&load);
+		}
+		Ok(disputes)
 	}
 
 	/// Returns a dispute; `None` where it ended, or never was.
 	pub async fn dispute(&self, id: DisputeId, at: H256) -> Result<Option<Dispute>, ChainError> {
-		self.court_entry("Disputes", &twox(item("Disputes"), &id), at).await
+		let key = twox(item("Disputes"), &id);
+		let found: Option<Dispute> = self.court_entry("Disputes", &key, at).await?;
+		let Some(mut dispute) = found else { return Ok(None) };
+		let key = blake2(item("Loads"), dispute.defendant.who());
+		let load: Option<Load> = self.court_entry("Loads", &key, at).await?;
+		dispute.grow(&load.unwrap_or_default());
+		Ok(Some(dispute))
 	}
 
 	/// Returns the number that the next dispute or commitment gets.
@@ -246,7 +269,15 @@ impl Chain {
 		let of = |name: &str| blake2(twox(item(name), &defendant.job()), defendant);
 		let posted = self.court_entries("Posts", &of("Posts"), BLAKE2_128, at).await?;
 		let opened = self.court_entries("Opened", &of("Opened"), BLAKE2_128, at).await?;
-		Ok(Said { posted: posted.into_iter().collect(), opened: opened.into_iter().collect() })
+		let forced = match defendant {
+			Defendant::Trainer { job, who } => {
+				let key = blake2(twox(item_of("Verification", "Forced"), job), who);
+				self.court_entry("Forced", &key, at).await?.unwrap_or_default()
+			}
+			Defendant::Seat { .. } => Vec::new(),
+		};
+		let (posted, opened) = (posted.into_iter().collect(), opened.into_iter().collect());
+		Ok(Said { posted, opened, forced })
 	}
 
 	/// Returns where the disputes of a job stand.
@@ -287,15 +318,15 @@ impl Chain {
 		Ok(kept.filter_map(view).collect())
 	}
 
-	/// Returns the leaves of a result that trainers brought because somebody asked for them, from the
+	/// Returns the leaves of its bundle that a trainer brought because somebody asked for them, from the
 	/// first on.
 	pub async fn shown_leaves(
 		&self,
 		job: JobId,
-		group: u32,
+		trainer: &AccountId32,
 		at: H256,
 	) -> Result<Vec<LeafContent>, ChainError> {
-		let key = leaves_key(job, group);
+		let key = leaves_key(job, trainer);
 		Ok(self.court_entry("ShownLeaves", &key, at).await?.unwrap_or_default())
 	}
 
@@ -352,7 +383,8 @@ mod tests {
 	async fn disputes_are_read_in_parts_and_by_number() {
 		let numbers = || (0..2 * u64::from(KEYS_AT_ONCE) + 3).map(|id| 7 * id);
 		let entries = numbers().map(|id| {
-			let dispute = Dispute { moves: id as u32, ..dispute() };
+			let burden = Default::default();
+			let dispute = Dispute { moves: id as u32, burden, ..dispute() };
 			(twox(item("Disputes"), &id), dispute.encode())
 		});
 		let chain = empty().storing(entries).chain().await;
@@ -361,6 +393,21 @@ mod tests {
 		assert!(found.iter().all(|(id, dispute)| u64::from(dispute.moves) == *id));
 		let one = chain.dispute(14, fake::hash(1)).await.unwrap();
 		assert_eq!(one.map(|dispute| dispute.moves), Some(14));
+	}
+
+	#[tokio::test]
+	async fn clocks_have_grown_when_they_are_read() {
+		let load = Load { disputes: 2, open: 600, ever: 1_100 };
+		let stored = [
+			(twox(item("Disputes"), &7u64), dispute().encode()),
+			(blake2(item("Loads"), dispute().defendant.who()), load.encode()),
+		];
+		let (chain, at) = (empty().storing(stored).chain().await, fake::hash(1));
+		for found in
+			[chain.dispute(7, at).await.unwrap(), chain.disputes(at).await.unwrap().remove(&7)]
+		{
+			assert_eq!(found.map(|found| found.clocks.defender), Some(2_200));
+		}
 	}
 
 	#[tokio::test]
@@ -408,15 +455,16 @@ mod tests {
 	}
 
 	#[tokio::test]
-	async fn leaves_are_those_of_one_result() {
+	async fn leaves_are_those_of_one_bundle() {
 		let (state, trace) = (H256::zero(), H256::repeat_byte(1));
 		let checkpoint = |step| Checkpoint { step, state, evaluation: Evaluation::NONE, trace };
 		let leaf = |step| LeafContent::Checkpoint(checkpoint(step));
 		let all: Vec<LeafContent> = (0..=600).map(leaf).collect();
-		let chain = empty().storing_leaves(9, 1, &all).chain().await;
+		let [who, other] = [1, 2].map(|byte| AccountId32([byte; 32]));
+		let chain = empty().storing_leaves(9, &who, &all).chain().await;
 		let at = fake::hash(1);
-		assert_eq!(chain.shown_leaves(9, 1, at).await.unwrap(), all);
-		assert_eq!(chain.shown_leaves(9, 0, at).await.unwrap(), []);
+		assert_eq!(chain.shown_leaves(9, &who, at).await.unwrap(), all);
+		assert_eq!(chain.shown_leaves(9, &other, at).await.unwrap(), []);
 	}
 
 	#[tokio::test]

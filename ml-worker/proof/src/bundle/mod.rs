@@ -3,6 +3,7 @@
 //! | file | content |
 //! |---|---|
 //! | `manifest.json` | specification, seed; for each checkpoint step, state hash, evaluation, sealed trace; where training diverged after them |
+//! | `shown.json` | the manifest as it is shown to others, where some traces are [forced] |
 //! | `checkpoints/step-########.safetensors` | the full training state: parameters and optimizer |
 //! | `metrics.jsonl` | losses and accuracies for plots |
 //! | `metrics.csv` | the same as a table, see [`records`] |
@@ -39,8 +40,15 @@ use trainyard_program::{
 	lower, needs,
 	spec::{CheckedSpec, DataFormat, InputFile, Layer, Model, Normalization},
 };
-use trainyard_protocol::job::WorkResult;
+use trainyard_protocol::{
+	accusation::LeafContent,
+	bundle::bundle_leaves,
+	forced::{self, Secret},
+	job::WorkResult,
+};
 
+/// Name of the manifest in which leaves are forced.
+pub const SHOWN_FILE: &str = "shown.json";
 /// Name of the final model.
 pub const MODEL_FILE: &str = "model.safetensors";
 /// Name of its description.
@@ -159,11 +167,51 @@ impl Bundle {
 		hash::blob_root(&path).map_err(files::at("read", &path))
 	}
 
-	/// Returns the result that the trainer commits to and reveals.
-	pub fn result(&self) -> Result<WorkResult, FileError> {
+	/// Returns the result that the trainer commits to and reveals: with the root of the manifest that it
+	/// [shows](Self::shown).
+	pub fn result(&self) -> Result<WorkResult, BundleError> {
 		let (segments, diverged) = (self.manifest.segments(), self.manifest.diverged.is_some());
-		let (bundle_root, model_root) = (self.root(), self.model_root()?);
-		Ok(WorkResult { bundle_root, model_root, segments, diverged })
+		let (true_root, model_root) = (self.root(), self.model_root()?);
+		let bundle_root = self.shown()?.map_or(true_root, |shown| shown.computed_root());
+		Ok(WorkResult { bundle_root, true_root, model_root, segments, diverged })
+	}
+
+	/// Returns the manifest that others are shown, in which leaves are forced; `None` where none is, and
+	/// others are shown this bundle's own.
+	pub fn shown(&self) -> Result<Option<Manifest>, BundleError> {
+		let path = self.path(SHOWN_FILE);
+		if !path.exists() {
+			return Ok(None);
+		}
+		let bytes = files::read(&path, manifest::MAX_BYTES)?;
+		let shown = Manifest::parse(&bytes).map_err(|why| BundleError::Manifest { path, why })?;
+		Ok(Some(shown))
+	}
+
+	/// Returns what the leaves say that others are shown, under the root that is committed to.
+	pub fn shown_leaves(&self) -> Result<Vec<LeafContent>, BundleError> {
+		Ok(self.shown()?.as_ref().unwrap_or(&self.manifest).leaves())
+	}
+
+	/// Forces leaves of a run that is over: writes the manifest that others are shown, in which those have a
+	/// false trace that its seed and this secret draw. This bundle's own manifest keeps the true ones. It
+	/// writes the same whenever it is called, so it can be called again.
+	pub fn force(&self, secret: &Secret) -> Result<(), FileError> {
+		let computed: Vec<_> = self.manifest.checkpoints.iter().map(Checkpoint::bound).collect();
+		let marked = forced::mark(&self.manifest.seed, secret, &computed);
+		let mut shown = self.manifest.clone();
+		for (listed, marked) in shown.checkpoints.iter_mut().zip(marked) {
+			listed.trace = marked.trace;
+		}
+		shown.bundle_root = shown.computed_root();
+		files::write(&self.path(SHOWN_FILE), &shown.to_bytes())
+	}
+
+	/// Returns what opens the leaves that [`Self::force`] forced; `None` where the run is not over.
+	pub fn opening(&self, secret: &Secret) -> Option<forced::Opening> {
+		let computed: Vec<_> = self.manifest.checkpoints.iter().map(Checkpoint::bound).collect();
+		let leaves = bundle_leaves(computed.iter().copied(), self.manifest.diverged);
+		forced::Opening::of(&self.manifest.seed, secret, &computed, &leaves)
 	}
 
 	/// Returns whether training has ended: all checkpoints that there will be and the model are
@@ -226,6 +274,16 @@ pub fn audited(name: &str) -> bool {
 /// Returns the most bytes that a checkpoint file of this job can have.
 pub fn max_checkpoint_bytes(spec: &CheckedSpec) -> u64 {
 	needs::checkpoint_bytes(spec)
+}
+
+/// Returns the path of a file of the bundle in `folder` as others are shown it: in the place of the manifest
+/// that with forced leaves, if there is one.
+pub fn shown_file(folder: &Path, file: &str) -> PathBuf {
+	let shown = folder.join(SHOWN_FILE);
+	match file == manifest::FILE && shown.exists() {
+		true => shown,
+		false => folder.join(file),
+	}
 }
 
 /// Returns whether a path, as a client asks for it, names a file of a bundle. A trainer serves only

@@ -120,6 +120,9 @@ pub struct Work {
 pub struct Recorder {
 	case: Case,
 	claims: Claims,
+	/// The same as it is under the bundle root, where leaves are forced to be false there and not in the
+	/// claims.
+	shown: Option<Claims>,
 	/// Where the states of the checkpoints lie, in files as in a bundle.
 	states: PathBuf,
 	blob: Option<PathBuf>,
@@ -177,6 +180,7 @@ impl Recorder {
 			disk: disk.transpose()?,
 			case,
 			claims,
+			shown: None,
 			states: states.to_owned(),
 			blob: None,
 			inputs,
@@ -196,6 +200,12 @@ impl Recorder {
 		let Manifest { spec, seed, .. } = bundle.manifest();
 		let case = Case { spec: spec.clone(), seed: *seed };
 		Self::new(case, Claims::of(bundle.manifest()), folder, inputs, options)
+	}
+
+	/// Takes these for the leaves under the bundle root. A trainer's own claims have the traces that it
+	/// computed, and so do not have those that it forced to be false.
+	pub fn with_shown(self, shown: Claims) -> Self {
+		Self { shown: Some(shown), ..self }
 	}
 
 	/// Takes the file at `path` for the blob that is said to stand for a state.

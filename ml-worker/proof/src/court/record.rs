@@ -164,11 +164,11 @@ impl Record for Recorder {
 	type Computed<'a> = Lent<'a>;
 
 	fn checkpoints(&self) -> &[Checkpoint] {
-		&self.claims.checkpoints
+		&self.shown.as_ref().unwrap_or(&self.claims).checkpoints
 	}
 
 	fn leaves(&self) -> Vec<H256> {
-		bundle_leaves(self.claims.checkpoints.iter().copied(), self.claims.diverged)
+		bundle_leaves(self.checkpoints().iter().copied(), self.claims.diverged)
 	}
 
 	fn state(&self, at: StateAt) -> Option<H256> {

@@ -52,7 +52,7 @@ fn leaf(leaves: &[LeafContent], hashes: &[H256], index: u32) -> Option<Leaf> {
 /// Returns what shows the state of this checkpoint under the root of the bundle in `dir`; `None` where it
 /// has no such checkpoint.
 pub fn state_leaf(dir: &Path, checkpoint: u32) -> Result<Option<Leaf>, VerifyError> {
-	let leaves = Bundle::open(dir)?.manifest().leaves();
+	let leaves = Bundle::open(dir)?.shown_leaves()?;
 	let hashes: Vec<H256> = leaves.iter().map(LeafContent::leaf).collect();
 	Ok(leaf(&leaves, &hashes, checkpoint))
 }
@@ -67,7 +67,7 @@ pub fn answers(
 	inputs: impl FnOnce() -> Result<Inputs, VerifyError>,
 ) -> Result<Vec<Prepared>, VerifyError> {
 	let bundle = Bundle::open(dir)?;
-	let leaves = bundle.manifest().leaves();
+	let leaves = bundle.shown_leaves()?;
 	let hashes: Vec<H256> = leaves.iter().map(LeafContent::leaf).collect();
 	let leaf = |index: u32| leaf(&leaves, &hashes, index);
 	let whole = |bytes: Vec<u8>| {

@@ -2,8 +2,8 @@
 //! one of them is true.
 //!
 //! Results that pass their own audits are compared with each other. They all begin with the same
-//! state, so if they differ, there is a first segment at whose end they do, in the state, in its
-//! evaluation or in the segment's trace. It is replayed once, from the state in which they still agree, and every result that
+//! state, so if they differ, there is a first segment at whose end they do, in the state or in its
+//! evaluation (traces of leaves that are [forced](trainyard_protocol::forced) differ anyhow). It is replayed once, from the state in which they still agree, and every result that
 //! committed to a different end is false. This goes on among those that are left. The first
 //! parting, the state before it, and so the evidence depend only on the results: all verifiers find
 //! the same.
@@ -18,7 +18,7 @@
 use super::{
 	charge::Charge,
 	is_trainers_fault,
-	replay::{self, claimed_end},
+	replay::{self, claimed_end, Equal},
 	states::{check_state, jump},
 	VerifyError,
 };
@@ -33,7 +33,7 @@ use std::{
 };
 use trainyard_engine::{Engine, TensorMap};
 use trainyard_program::spec::CheckedSpec;
-use trainyard_protocol::audit::SegmentEvidence;
+use trainyard_protocol::{accusation::LeafContent, audit::SegmentEvidence, bundle::Checkpoint};
 
 /// Results of one job that passed their own audits, of which at most one is true.
 pub struct Contest {
@@ -65,6 +65,26 @@ pub enum Judged {
 	Lacks(String),
 	/// These are false.
 	Found(Judgement),
+}
+
+/// Returns whether results that say this of a segment are different ones. Traces of checkpoints do not
+/// count: where leaves are forced they differ in those.
+fn parts(one: Option<LeafContent>, other: Option<LeafContent>) -> bool {
+	match (one, other) {
+		(Some(LeafContent::Checkpoint(one)), Some(LeafContent::Checkpoint(other))) => {
+			Checkpoint { trace: other.trace, ..one } != other
+		}
+		(one, other) => one != other,
+	}
+}
+
+/// Returns whether a result says of a segment what its replay comes to, but for the trace of a checkpoint.
+fn is_but_for_its_trace(bundle: &Bundle, evidence: &SegmentEvidence) -> bool {
+	let claimed = claimed_end(bundle.manifest(), evidence.segment);
+	claimed.is_some_and(|claimed| {
+		let is_checkpoint = matches!(claimed, LeafContent::Checkpoint(_));
+		is_checkpoint && Equal::of(evidence, &claimed).is_but_for_its_trace()
+	})
 }
 
 /// Says why a contest cannot go on.
@@ -127,7 +147,7 @@ impl Contest {
 		});
 		(0..lengths.min()?).find(|segment| {
 			let end = claimed_end(first.manifest(), *segment);
-			others.iter().any(|(_, other)| claimed_end(other.manifest(), *segment) != end)
+			others.iter().any(|(_, other)| parts(end, claimed_end(other.manifest(), *segment)))
 		})
 	}
 
@@ -155,7 +175,8 @@ impl Contest {
 		let evidence = replay::segment(&engine, &self.spec, segment, &begin, stop)?;
 		let mut charged = Vec::new();
 		self.rivals.retain(|(index, bundle)| {
-			let charge = Charge::of_segment(bundle.manifest(), &evidence);
+			let charge = Charge::of_segment(bundle.manifest(), &evidence)
+				.filter(|_| !is_but_for_its_trace(bundle, &evidence));
 			let holds = charge.is_none();
 			charged.extend(charge.map(|charge| (*index, charge)));
 			holds
@@ -311,23 +332,26 @@ mod tests {
 		assert_eq!(contest.rivals().map(|(index, _)| index).collect::<Vec<_>>(), [0]);
 	}
 
-	/// So is a forged trace, though state and evaluation are true.
+	/// A trace alone may be forced in one of them: until it is opened that parts nothing.
 	#[test]
-	fn a_forged_trace_that_was_not_drawn_is_found_beside_an_honest_result() {
+	fn traces_alone_do_not_part_results() {
 		let jobs = Jobs::new();
-		let (honest, mut forged) = (jobs.trained("honest", 0), jobs.trained("forged", 0));
-		let mut manifest = Bundle::open(&forged.0).unwrap().manifest().clone();
+		let (honest, other) = (jobs.trained("honest", 0), jobs.trained("other", 0));
+		let mut manifest = Bundle::open(&other.0).unwrap().manifest().clone();
 		manifest.checkpoints[4].trace.0[7] ^= 1;
+		std::fs::write(other.0.join("manifest.json"), manifest.to_bytes()).unwrap();
+		assert_eq!(jobs.contest(&[&honest.0, &other.0]).parting(), None);
+		// Nor is it charged where they part for another reason.
+		let mut forged = jobs.trained("forged", 0);
+		let mut manifest = Bundle::open(&forged.0).unwrap().manifest().clone();
+		manifest.checkpoints[4].validation.correct ^= 1;
 		std::fs::write(forged.0.join("manifest.json"), manifest.to_bytes()).unwrap();
 		forged.1.bundle_root = manifest.computed_root();
-		assert!(jobs.passes(&honest, &[0, 2]) && jobs.passes(&forged, &[0, 2]));
-		let mut contest = jobs.contest(&[&honest.0, &forged.0]);
+		let mut contest = jobs.contest(&[&honest.0, &other.0, &forged.0]);
 		assert_eq!(contest.parting(), Some(3));
 		let found = judged(&mut contest);
-		assert_eq!((found.len(), targets(&found[0])), (1, vec![(1, Target::Segment(3))]));
-		let end = claimed_end(Bundle::open(&honest.0).unwrap().manifest(), 3).unwrap();
-		assert_eq!(found[0].evidence.leaf(), end);
-		assert_eq!(contest.rivals().map(|(index, _)| index).collect::<Vec<_>>(), [0]);
+		assert_eq!((found.len(), targets(&found[0])), (1, vec![(2, Target::Segment(3))]));
+		assert_eq!(contest.rivals().map(|(index, _)| index).collect::<Vec<_>>(), [0, 1]);
 	}
 
 	/// Results of different length differ before the shorter one ends.

@@ -222,13 +222,26 @@ pub fn files_read(
 	Ok(files)
 }
 
-/// Returns the paths from the leaves at the ends of these segments to the root of the bundle in `dir`,
-/// in their order; `None` where it has no such segment.
-pub fn evidence_paths(dir: &Path, segments: &[u32]) -> Result<Option<Vec<Peaks>>, VerifyError> {
+/// Returns this evidence as it is revealed of the bundle in `dir`, with the paths from the leaves there to
+/// its root: where the trace alone is another one it [differs](SegmentEvidence::differs). `None` where the
+/// bundle has no such segment.
+pub fn revealed(
+	dir: &Path,
+	evidence: &[SegmentEvidence],
+) -> Result<Option<Vec<(SegmentEvidence, Peaks)>>, VerifyError> {
 	let bundle = Bundle::open(dir)?;
 	let tree = charge::BundleTree::of(bundle.manifest());
-	let path = |segment: &u32| segment.checked_add(1).and_then(|index| tree.path(index));
-	Ok(segments.iter().map(path).collect())
+	let of = |found: &SegmentEvidence| {
+		let claimed = replay::claimed_end(bundle.manifest(), found.segment)?;
+		let is_forced = replay::Equal::of(found, &claimed).is_but_for_its_trace();
+		let differs = match claimed {
+			LeafContent::Checkpoint(claimed) if is_forced => Some(claimed.trace),
+			_ => None,
+		};
+		let path = tree.path(found.segment.checked_add(1)?)?;
+		Some((SegmentEvidence { differs, ..*found }, path))
+	};
+	Ok(evidence.iter().map(of).collect())
 }
 
 /// Gives the verdict on the result `expected` of the job (`spec`, `seed`) from the files in

@@ -81,6 +81,12 @@ impl Equal {
 		}
 	}
 
+	/// Returns whether the trace alone is another one, as that of a forced leaf is. A run that diverged has
+	/// no evaluation that could tell.
+	pub fn is_but_for_its_trace(&self) -> bool {
+		self.state && self.evaluation && !self.trace
+	}
+
 	/// Returns whether all of it is.
 	pub fn all(&self) -> bool {
 		self.state && self.evaluation && self.trace
@@ -148,14 +154,21 @@ pub fn segment(
 		}
 		None => Ended::Diverged { step: trace.steps() },
 	};
-	Ok(SegmentEvidence { segment, trace_root: trace.root(), ended, idle_since: None })
+	Ok(SegmentEvidence {
+		segment,
+		trace_root: trace.root(),
+		ended,
+		differs: None,
+		idle_since: None,
+	})
 }
 
 /// Returns what stands for the replay of segment 0 where the initial state has no finite validation
 /// loss: training diverged before its first step.
 pub fn before_the_first_step() -> SegmentEvidence {
 	let trace_root = Trace::new(0).root();
-	SegmentEvidence { segment: 0, trace_root, ended: Ended::Diverged { step: 0 }, idle_since: None }
+	let ended = Ended::Diverged { step: 0 };
+	SegmentEvidence { segment: 0, trace_root, ended, differs: None, idle_since: None }
 }
 
 /// Returns the hash of a state at the end of a segment, and its evaluation; `None` where a run would

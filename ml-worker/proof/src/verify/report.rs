@@ -9,13 +9,13 @@ use super::{
 	Aids, AuditReport, Status, VerifyError,
 };
 use crate::{
-	bundle::{self, Bundle},
+	bundle::{self, Bundle, Manifest},
 	inputs::{self, GivenFiles, InputPaths, Inputs},
 };
 use serde::Serialize;
 use std::{collections::BTreeSet, path::Path, sync::atomic::AtomicBool, time::Instant};
 use trainyard_program::spec::CheckedSpec;
-use trainyard_protocol::{bundle::Evaluation, job::WorkResult};
+use trainyard_protocol::{bundle::Evaluation, duties, job::WorkResult};
 
 /// Which segments to replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,7 +109,7 @@ pub fn full(dir: &Path, choice: Choice, given: &GivenFiles) -> Result<Full, Veri
 	let data = inputs.data.clone();
 	let (bundle_root, segments) = (manifest.bundle_root, manifest.segments());
 	let diverged = manifest.diverged.is_some();
-	let result = WorkResult { bundle_root, model_root, segments, diverged };
+	let result = WorkResult { bundle_root, true_root: bundle_root, model_root, segments, diverged };
 	let mut drawn = choice.draw(segments);
 	if let (Some(last), false) = (result.diverged_in(), matches!(choice, Choice::Random(0))) {
 		drawn.insert(last);
@@ -117,6 +117,9 @@ pub fn full(dir: &Path, choice: Choice, given: &GivenFiles) -> Result<Full, Veri
 
 	let mut report = AuditReport::default();
 	let mut passed = all_files(&bundle, &result, &mut report)?;
+	if let Some(shown) = bundle.shown()? {
+		passed &= check_shown(manifest, &shown, &mut report);
+	}
 	let (seed, never) = (manifest.seed, AtomicBool::new(false));
 	let aids = Aids { replays: &NoReplays, fetch: &|_| () };
 	let case =
@@ -169,6 +172,40 @@ pub fn full(dir: &Path, choice: Choice, given: &GivenFiles) -> Result<Full, Veri
 	};
 	report.seconds = begun.elapsed().as_secs_f64();
 	Ok(Full { passed, spec, result, report, movement: Vec::new() })
+}
+
+/// Checks what others are shown of a run: it must differ from what was computed in as many traces as are
+/// forced, and in nothing else.
+fn check_shown(manifest: &Manifest, shown: &Manifest, report: &mut AuditReport) -> bool {
+	let both = || manifest.checkpoints.iter().zip(&shown.checkpoints);
+	let forced: Vec<usize> =
+		both().enumerate().filter(|(_, (own, shown))| own != shown).map(|(at, _)| at).collect();
+	let mut same = shown.clone();
+	same.bundle_root = manifest.bundle_root;
+	for (listed, (own, _)) in same.checkpoints.iter_mut().zip(both()) {
+		listed.trace = own.trace;
+	}
+	let expected = duties::forced_errors(manifest.segments()) as usize;
+	let fits = same == *manifest
+		&& forced.len() == expected
+		&& forced.first() != Some(&0)
+		&& shown.computed_root() == shown.bundle_root;
+	let (status, detail) = match fits {
+		true => {
+			let root = shown.bundle_root;
+			let text = format!(
+				"the traces of checkpoints {forced:?} are forced in what others are shown, of root \
+				 {root:?}; those here are the true ones"
+			);
+			(Status::Pass, text)
+		}
+		false => {
+			let text = "what others are shown differs in more than the traces that are forced";
+			(Status::Fail, text.to_owned())
+		}
+	};
+	report.note("forced errors", status, detail);
+	fits
 }
 
 /// Checks the files that no replay reads: every checkpoint (its hash, its tensors, its

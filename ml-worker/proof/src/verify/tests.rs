@@ -1,6 +1,7 @@
 mod answers;
 mod attacks;
 mod diverged;
+mod forced;
 mod traces;
 
 use super::*;
@@ -81,7 +82,7 @@ impl Trained {
 		change(&mut manifest);
 		self.write_manifest(&manifest);
 		let (bundle_root, segments) = (manifest.computed_root(), manifest.segments());
-		WorkResult { bundle_root, segments, ..self.result }
+		WorkResult { bundle_root, true_root: bundle_root, segments, ..self.result }
 	}
 
 	/// Replaces a state by a changed one and commits to that, as a forger would. Returns the roots
@@ -101,7 +102,8 @@ impl Trained {
 		} else {
 			self.result.model_root
 		};
-		WorkResult { bundle_root: manifest.computed_root(), model_root, ..self.result }
+		let bundle_root = manifest.computed_root();
+		WorkResult { bundle_root, true_root: bundle_root, model_root, ..self.result }
 	}
 }
 
@@ -142,9 +144,11 @@ fn an_honest_run_is_accepted_at_every_segment() {
 	assert_eq!(evidence.iter().map(|e| e.segment).collect::<Vec<_>>(), all);
 	let listed = t.manifest().checkpoints;
 	assert!(evidence.iter().zip(&listed[1..]).all(|(e, c)| e.end() == End::of(&c.bound())));
-	let paths = evidence_paths(&t.out, &all).unwrap().unwrap();
-	assert!(evidence.iter().zip(&paths).all(|(e, path)| e.agrees(&t.result, path)));
-	assert_eq!(evidence_paths(&t.out, &[6]).unwrap(), None);
+	let shown = revealed(&t.out, &evidence).unwrap().unwrap();
+	assert!(shown.iter().all(|(e, path)| e.agrees(&t.result, path)));
+	assert_eq!(shown.iter().map(|(e, _)| *e).collect::<Vec<_>>(), evidence);
+	let beyond = SegmentEvidence { segment: 6, ..evidence[0] };
+	assert_eq!(revealed(&t.out, &[beyond]).unwrap(), None);
 	assert!(report.segments.iter().all(|s| s.equal));
 	assert!(report.checks.iter().all(|c| c.status == Status::Pass), "{report:?}");
 	assert!(report.segments.iter().all(|s| s.evaluation_equal));

@@ -11,7 +11,7 @@ use serde::Serialize;
 use std::{path::PathBuf, process::ExitCode};
 use trainyard_client::amount;
 use trainyard_program::{
-	needs::MachineClass,
+	needs::{MachineClass, Needs},
 	spec::CheckedSpec,
 	units::MICRO_UT_PER_UT,
 	work::{self, LayerWork, Parts},
@@ -20,6 +20,7 @@ use trainyard_protocol::{
 	blob, duties,
 	fees::{self, Rates, Sums},
 	job::{Terms, MAX_AUDIT_ROUNDS, UNDECIDED_PERCENT},
+	relay,
 };
 
 #[derive(Debug, clap::Args)]
@@ -59,6 +60,9 @@ struct Figures {
 	/// What it asks of them and of the chain, beside what it may.
 	demands: Vec<Demand>,
 	money: Option<Money>,
+	/// Where no rescue carries a state.
+	#[serde(skip_serializing_if = "Option::is_none")]
+	relays: Option<Relays>,
 }
 
 #[derive(Serialize)]
@@ -124,8 +128,9 @@ struct Money {
 
 impl Money {
 	fn of(spec: &CheckedSpec, terms: &Terms, parts: &Parts) -> Option<Self> {
-		let rescue = blob::rescue_bytes(spec, terms.replayed_by_all(spec.segments()));
-		let sums = Sums::of(spec, terms, parts, rescue, &Rates::RUNTIME)?;
+		let replays = terms.replayed_by_all(spec.segments());
+		let lacking = Needs::of(spec).lacking(replays, blob::room().rescue);
+		let sums = Sums::of(spec, terms, parts, &lacking, &Rates::RUNTIME)?;
 		let verdicts = u128::from(terms.verifiers) * u128::from(MAX_AUDIT_ROUNDS);
 		let pay = fees::pay_of_each(sums.price, terms.replicas);
 		Some(Self {
@@ -185,7 +190,51 @@ fn figures(spec: &CheckedSpec, terms: Option<&Terms>) -> anyhow::Result<Figures>
 		machine: asked.machine,
 		demands,
 		money,
+		relays: Relays::of(spec),
 	})
+}
+
+/// What it means that the states of a job are larger than what the chain carries.
+#[derive(Serialize)]
+struct Relays {
+	/// Bytes of a state, at most.
+	state: u64,
+	/// Bytes of the largest rescue.
+	room: u64,
+	/// What the escrow has for relays of each replica's result.
+	#[serde(with = "trainyard_program::text::decimal")]
+	escrowed: u128,
+	/// What who asks for a state prepays, the first time.
+	#[serde(with = "trainyard_program::text::decimal")]
+	prepaid: u128,
+}
+
+impl Relays {
+	/// Returns what relays of a job's states cost; `None` where the chain carries them.
+	fn of(spec: &CheckedSpec) -> Option<Self> {
+		let room = blob::room().rescue;
+		let state = Needs::of(spec).lacking(0, room).relayed;
+		let escrowed = relay::escrowed(state, fees::RELAY_FEE)?;
+		let prepaid = relay::price(state, fees::RELAY_FEE, relay::SEATS)?;
+		(state > 0).then_some(Self { state, room, escrowed, prepaid })
+	}
+}
+
+impl std::fmt::Display for Relays {
+	fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+		let mib = |bytes: u64| bytes.div_ceil(1 << 20);
+		writeln!(
+			f,
+			"a state has up to {} MiB, more than the {} MiB that the chain carries: where nobody serves \
+			 it, {} verifiers say whether it is to be had. Who asks them prepays {} or more, and the \
+			 escrow has {} for that of each replica",
+			mib(self.state),
+			mib(self.room),
+			relay::SEATS,
+			amount::format(self.prepaid),
+			amount::format(self.escrowed),
+		)
+	}
 }
 
 impl Estimate {
@@ -257,6 +306,9 @@ fn text(figures: &Figures, terms: Option<&Terms>) -> String {
 		out.push_str(&format!("its trainers earn the price, and no power: {reason}\n"));
 	}
 	out.push_str(&demanded(figures));
+	if let Some(relays) = &figures.relays {
+		out.push_str(&relays.to_string());
+	}
 	match (&figures.money, terms) {
 		(Some(money), Some(terms)) => out.push_str(&format!(
 			"price    {}{most}, at {} for a ut\n\
@@ -264,7 +316,7 @@ fn text(figures: &Figures, terms: Option<&Terms>) -> String {
 			 or       {}{most}, {} %, where the audit decides nothing\n\
 			 fee      {}{most}, burned: the protocol's, on the training steps\n\
 			 audit    {} at most: {} verifiers, {MAX_AUDIT_ROUNDS} rounds; what is not needed is refunded\n\
-			 storage  {} at most: what trainers may have to store for the audit; what is not needed is refunded\n\
+			 storage  {} at most: what trainers may have to store for the audit, and relays of states; what is not needed is refunded\n\
 			 escrow   {}, held until the job ends\n\
 			 record   {}, held until the job is forgotten\n\
 			 deposit  {}, held from each trainer until the job ends\n",
@@ -307,7 +359,7 @@ fn demanded(figures: &Figures) -> String {
 #[cfg(test)]
 mod tests {
 	use super::*;
-	use trainyard_program::spec::{EarlyStop, InitialModel, JobSpec};
+	use trainyard_program::spec::{EarlyStop, InitialModel, JobSpec, Model};
 
 	#[test]
 	fn a_job_that_may_stop_early_shows_the_most() {
@@ -352,7 +404,7 @@ mod tests {
 		assert_eq!((money.price, money.training, money.audit), (u128::from(work), all, 45));
 		assert_eq!((money.pay, money.undecided), (all / 2, all / 2 / 5));
 		// Of each of three seats a draw, two by duty, and where results part.
-		let rescue = u128::from(blob::rescue_bytes(&spec, 12));
+		let rescue = u128::from(Needs::of(&spec).lacking(12, blob::room().rescue).stored);
 		assert_eq!(money.storage, 2 * (rescue * fees::STORAGE_BYTE / 2));
 		assert_eq!(money.escrow, all + money.fee + 45 + money.storage);
 		assert!(Money::of(&spec, &Terms { price_per_ut: u128::MAX, ..terms }, &parts).is_none());
@@ -373,6 +425,26 @@ mod tests {
 		spec.dataset.bytes = 1 << 30;
 		let shown = text(&figures(&spec.check().unwrap(), None).unwrap(), None);
 		assert!(shown.contains("would refuse this job: where verifiers cannot"), "{shown}");
+	}
+
+	/// The escrow of a job whose states no rescue carries is for relays of them.
+	#[test]
+	fn states_that_the_chain_does_not_carry_are_said() {
+		let mut spec = JobSpec::example();
+		let few = figures(&spec.clone().check().unwrap(), None).unwrap();
+		assert!(few.relays.is_none());
+		let Model::Mlp { hidden, .. } = &mut spec.model else { unreachable!() };
+		*hidden = vec![7_800, 7_800].try_into().unwrap();
+		spec.training.checkpoint_interval = spec.training.steps;
+		let figures = figures(&spec.check().unwrap(), None).unwrap();
+		let relays = figures.relays.as_ref().unwrap();
+		assert_eq!(relays.prepaid, 31 * fees::RELAY_FEE);
+		assert_eq!(relays.escrowed, 123 * fees::RELAY_FEE);
+		let shown = text(&figures, None);
+		for part in ["450 MiB that the chain carries", "31 verifiers", "15.5 TRY", "61.5 TRY"] {
+			assert!(shown.contains(part), "{part}:\n{shown}");
+		}
+		assert!(!shown.contains("refuse"), "{shown}");
 	}
 
 	#[test]

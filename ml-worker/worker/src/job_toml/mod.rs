@@ -25,8 +25,10 @@ use trainyard_program::{
 use trainyard_proof::inputs::{self, GivenFiles, InputPaths};
 use trainyard_protocol::{
 	duties,
+	fees::{audit_fee as least_fee, most_audit_fee, MOST_AUDIT_FEE},
 	job::{
-		Terms, MAX_AUDIT_SEGMENTS, MAX_REPLICAS, MAX_VERIFIERS, MIN_VERIFIERS, UNDECIDED_PERCENT,
+		Terms, MAX_AUDIT_SEGMENTS, MAX_REPLICAS, MAX_VERIFIERS, MIN_AUDIT_FEE, MIN_VERIFIERS,
+		UNDECIDED_PERCENT,
 	},
 	Text,
 };
@@ -244,7 +246,7 @@ fn hash_of(section: &Section<'_, '_>, key: &'static str, how: &str) -> Option<H2
 	bytes.map(|bytes| H256::from_slice(&bytes))
 }
 
-/// Returns `terms` with the given fee, which must not be below the least, or else with the least.
+/// Returns `terms` with the given fee, which must be between the least and the most, or else with the least.
 fn with_audit_fee(
 	document: &Document<'_>,
 	spec: &CheckedSpec,
@@ -252,17 +254,25 @@ fn with_audit_fee(
 	given: Option<u128>,
 ) -> Terms {
 	// A fee that cannot be counted is none that the chain would take, and there it is said.
-	let least = trainyard_protocol::fees::audit_fee(spec, &terms).unwrap_or(0);
+	let Ok(least) = least_fee(spec, &terms) else {
+		return Terms { audit_fee: given.unwrap_or(0), ..terms };
+	};
 	let audit_fee = given.unwrap_or(least);
-	if audit_fee < least {
+	let most = most_audit_fee(least);
+	if audit_fee < least || audit_fee > most {
 		document.complain(
 			"terms.audit_fee",
 			format!(
-				"it is {}; allowed: at least {}, the price of the {} segments that a verifier \
-				 replays, at no less than the protocol's fee. Without the field that is what it is",
+				"it is {}; allowed: {} to {}. The least is the price of the {} segments that a verifier \
+				 replays, by the protocol's fee for a ut, and {} at least, and the most is {} times \
+				 that: verifiers put more at stake where the fee is higher, and few could. Without \
+				 the field it is the least",
 				amount::format(audit_fee),
 				amount::format(least),
-				terms.replays(spec.segments())
+				amount::format(most),
+				terms.replays(spec.segments()),
+				amount::format(MIN_AUDIT_FEE),
+				MOST_AUDIT_FEE
 			),
 		);
 	}

@@ -26,7 +26,7 @@ const MODEL: &str = "[model.mlp]\nhidden = [64, 32]\n";
 const TRAINING: &str = "[training]\nsteps = 1500\nbatch_size = 32\ncheckpoint_interval = 50\n\
 	learning_rate = 0.002\n";
 const ADAMW: &str = "[training.optimizer.adamw]\n";
-const TERMS: &str = "[terms]\nprice_per_ut = \"1000\"\naudit_fee = 0.65\n";
+const TERMS: &str = "[terms]\nprice_per_ut = \"1000\"\naudit_fee = 0.15\n";
 
 fn whole() -> String {
 	format!("{DATASET}{MODEL}{TRAINING}{ADAMW}{TERMS}")
@@ -61,7 +61,7 @@ fn a_job_without_local_data() {
 	assert!(job.has_location());
 	let terms = job.terms.unwrap();
 	assert_eq!(terms.price_per_ut, 1_000_000_000_000_000);
-	assert_eq!(terms.audit_fee, 650_000_000_000);
+	assert_eq!(terms.audit_fee, 150_000_000_000);
 	assert_eq!((terms.replicas, terms.verifiers, terms.audit_segments), (1, 3, 1));
 }
 
@@ -108,9 +108,10 @@ fn what_is_written_is_read_again() {
 
 #[test]
 fn without_an_audit_fee_the_least_is_paid() {
-	let job = read(&whole().replace("audit_fee = 0.65\n", "")).unwrap();
+	let job = read(&whole().replace("audit_fee = 0.15\n", "")).unwrap();
 	let terms = job.terms.unwrap();
 	let least = trainyard_protocol::fees::audit_fee(&job.spec, &terms).unwrap();
 	assert_eq!(terms.audit_fee, least);
-	assert!(least > 410_000_000_000, "{least}");
+	let dear = read(&whole().replace("audit_fee = 0.15\n", "").replace("1000", "1000000")).unwrap();
+	assert_eq!(dear.terms.unwrap().audit_fee, least, "whatever the job pays");
 }

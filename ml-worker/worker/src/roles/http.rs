@@ -3,8 +3,8 @@
 //!
 //! | request | answer |
 //! |---|---|
-//! | `GET /bundle/<bundle root>/<file>` | a file of a bundle, see [`bundle::servable`] |
-//! | `GET /bundle/<bundle root>/openings/<step>?parts=<parts>` | parts of a checkpoint with their proofs ([`trainyard_proof::bundle::openings`]), SCALE |
+//! | `GET /bundle/<root>/<file>` | a file of a bundle, see [`bundle::servable`]; `<root>` is its own, or the true root |
+//! | `GET /bundle/<root>/openings/<step>?parts=<parts>` | parts of a checkpoint with their proofs ([`trainyard_proof::bundle::openings`]), SCALE |
 //! | `GET /blob/<content hash>` | a file that a job reads, by its `blake2_256` |
 //! | `GET /health` | `ok` |
 //!
@@ -94,7 +94,7 @@ impl Shelf {
 		if let Some(rest) = path.strip_prefix("/bundle/") {
 			let (root, file) = rest.split_once('/')?;
 			let folder = self.read().bundles.get(&parse_hash(root)?)?.clone();
-			return bundle::servable(file).then(|| folder.join(file));
+			return bundle::servable(file).then(|| bundle::shown_file(&folder, file));
 		}
 		let hash = parse_hash(path.strip_prefix("/blob/")?)?;
 		self.read().blobs.get(&hash).cloned()

@@ -8,7 +8,7 @@ use std::{path::PathBuf, time::Duration};
 use tracing::debug;
 use trainyard_proof::{
 	bundle::{manifest::checkpoint_file, openings::Opening},
-	verify::movement::Request,
+	verify::movement::{Fault, Request, Walk},
 };
 
 /// A checkpoint file of fewer bytes is fetched whole: then the server has nothing to hash.
@@ -87,6 +87,31 @@ impl Place {
 		};
 		tokio::task::spawn_blocking(open).await.ok().flatten()
 	}
+}
+
+/// Reads the rest of a run from `place`, and returns the segment in which it moved farthest; `None` where
+/// nothing moves in those that can be picked, or there are none. Where a state was committed to that no
+/// honest run has, it is the segment at whose end that is. What came is added to `came`, and `note` looks
+/// at it after each answer: the reading ends with its error, as with that of a place that does not have
+/// all of it, in one line.
+pub async fn farthest(
+	walk: &mut Walk<'_>,
+	place: &Place,
+	fetcher: &Fetcher,
+	came: &mut Came,
+	mut note: impl FnMut(&Walk<'_>, &Came) -> Result<(), String>,
+) -> Result<Option<u32>, String> {
+	while let Some(request) = walk.request() {
+		let answer = place.open(fetcher, &request, came).await;
+		match walk.answer(&request, answer) {
+			Ok(()) => note(walk, came)?,
+			Err(Fault::NotFinite { checkpoint, .. }) => {
+				return Ok(Some(checkpoint.saturating_sub(1)));
+			}
+			Err(fault) => return Err(fault.to_string()),
+		}
+	}
+	Ok(walk.movement().pick().map(|pick| pick.segment))
 }
 
 #[cfg(test)]

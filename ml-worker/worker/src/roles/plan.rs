@@ -13,6 +13,7 @@ use trainyard_program::units;
 use trainyard_protocol::{
 	audit::AuditPhase,
 	job::{Balance, BlockNumber, Fate, JobState, WorkResult},
+	relay::RelayId,
 	H256,
 };
 
@@ -39,6 +40,8 @@ pub enum Action {
 	Store,
 	/// Store the drawn states on chain, for the group of this index.
 	Rescue(u32),
+	/// Open what was forced to be false.
+	Open,
 	/// Poke the chain: the job is overdue.
 	Poke,
 	/// Take the deposit of an expired blob back.
@@ -46,6 +49,8 @@ pub enum Action {
 	/// Find out where the result of the group of this index parts from this trainer's, and accuse those
 	/// who delivered it.
 	Compare(u32),
+	/// Doubt a committee that says of a state that it is not to be had.
+	Doubt(RelayId),
 	/// Go on with a dispute, or with an accusation.
 	Dispute(driver::Work),
 }
@@ -207,6 +212,7 @@ fn at_work(job: &JobView, mine: &ReplicaView, known: &Known<'_>) -> Plan {
 			}
 			if let (Some(shown), Some(own)) = (mine.reveal.as_ref(), record.result) {
 				if shown.result() == own {
+					plan.actions.extend(opening(job, &mine.trainer, known));
 					plan.actions.extend(rescue(job, &own));
 					if let Some(compared) = known.compared {
 						plan.actions.extend(parted(job, &own, compared));
@@ -219,6 +225,20 @@ fn at_work(job: &JobView, mine: &ReplicaView, known: &Known<'_>) -> Plan {
 	plan
 }
 
+/// Returns the opening of the forced leaves of `me`, when it is due: in the time for it, or as soon as there
+/// is a dispute, which may be about such a leaf.
+fn opening(job: &JobView, me: &AccountId32, known: &Known<'_>) -> Option<Action> {
+	let audit = job.audit.as_ref()?;
+	let is_time = match audit.phase {
+		AuditPhase::Opening { .. } => true,
+		AuditPhase::Standing { .. } | AuditPhase::Done => false,
+		_ => known.disputed,
+	};
+	let mut bundles = audit.groups.iter().flat_map(|group| &group.bundles);
+	let own = bundles.find(|bundle| bundle.trainer == *me)?;
+	(is_time && own.forced.is_none()).then_some(Action::Open)
+}
+
 /// Returns the rescue of the group with this result, while its window is open and seats lack
 /// something of it.
 fn rescue(job: &JobView, own: &WorkResult) -> Option<Action> {
@@ -227,7 +247,7 @@ fn rescue(job: &JobView, own: &WorkResult) -> Option<Action> {
 		return None;
 	}
 	let index = audit.groups.iter().position(|group| {
-		group.result == *own && group.decision.is_none() && !group.asked.is_empty()
+		group.result.common() == own.common() && group.decision.is_none() && !group.asked.is_empty()
 	})?;
 	u32::try_from(index).ok().map(Action::Rescue)
 }
@@ -241,9 +261,9 @@ fn parted<'a>(
 ) -> impl Iterator<Item = Action> + 'a {
 	let audit = job.audit.as_ref().filter(|_| driver::is_open(job));
 	let groups = audit.map(|audit| &audit.groups[..]).unwrap_or_default();
-	let is_ours = groups.iter().any(|group| group.result == *own);
+	let is_ours = groups.iter().any(|group| group.result.common() == own.common());
 	groups.iter().zip(0..).filter_map(move |(group, index)| {
-		let is_other = group.result != *own && group.decision.is_none();
+		let is_other = group.result.common() != own.common() && group.decision.is_none();
 		(is_ours && is_other && !compared.contains(&group.result)).then_some(Action::Compare(index))
 	})
 }

@@ -92,6 +92,7 @@ fn job(state: JobState) -> JobView {
 fn result() -> WorkResult {
 	WorkResult {
 		bundle_root: H256::repeat_byte(1),
+		true_root: H256::repeat_byte(1),
 		model_root: H256::repeat_byte(2),
 		segments: 30,
 		diverged: false,
@@ -101,6 +102,7 @@ fn result() -> WorkResult {
 fn reveal() -> Reveal {
 	Reveal {
 		bundle_root: result().bundle_root,
+		true_root: result().bundle_root,
 		model_root: result().model_root,
 		segments: result().segments,
 		diverged: false,
@@ -297,7 +299,6 @@ fn jobs_that_are_not_worth_it_are_refused() {
 			|r| matches!(r, Refusal::Memory { left: 0, .. }),
 		),
 		("disk", |_, _, s| s.disk = 1_000, |r| matches!(r, Refusal::Disk { left: 1_000, .. })),
-		("rescue", |_, l, _| l.max_rescue = 1_000, |r| matches!(r, Refusal::Rescue { .. })),
 		(
 			"balance",
 			|_, _, s| s.free = 12 * TRY,
@@ -429,7 +430,7 @@ fn bundles_are_never_served_before_they_are_revealed() {
 #[test]
 fn a_rescue_is_made_once_for_the_own_group_in_its_window() {
 	let open = AuditPhase::Rescue { until: 105 };
-	let foreign = WorkResult { bundle_root: H256::repeat_byte(5), ..result() };
+	let foreign = WorkResult { true_root: H256::repeat_byte(5), ..result() };
 	let decided = GroupView { decision: Some(Decision::Accepted), ..group(result()) };
 	let stored = vec![RescuedView { piece: Piece::State(1), blob: H256::zero() }];
 	let rescued =
@@ -457,7 +458,7 @@ fn a_rescue_is_made_once_for_the_own_group_in_its_window() {
 fn other_results_are_compared_once_while_they_stand() {
 	let standing_until = AuditPhase::Standing { until: 200 };
 	let quiet = |result| GroupView { asked: vec![], ..group(result) };
-	let other = |n| WorkResult { bundle_root: H256::repeat_byte(n), ..result() };
+	let other = |n| WorkResult { true_root: H256::repeat_byte(n), ..result() };
 	let rejected = GroupView { decision: Some(Decision::Rejected), ..quiet(other(6)) };
 	let groups = vec![quiet(other(5)), quiet(result()), rejected, quiet(other(7))];
 	let job = auditing(standing_until, groups.clone());
@@ -541,4 +542,32 @@ fn overdue_jobs_are_poked_by_their_trainers_only() {
 	let on_time = Standing { best: 120, ..standing() };
 	let plan = plan(&training, &me(), &knowing(Some(&committed())), &limits(), &on_time);
 	assert!(plan.actions.is_empty());
+}
+
+/// A trainer opens what it forced when it is time, or when it is accused before, and once.
+#[test]
+fn forced_leaves_are_opened_in_time() {
+	let bundle = |forced| {
+		let (trainer, root) = (me(), result().bundle_root);
+		trainyard_protocol::views::BundleView { trainer, root, forced }
+	};
+	let until = 105;
+	for (phase, disputed, due) in [
+		(AuditPhase::Opening { until }, false, true),
+		(AuditPhase::Revealing { until }, false, false),
+		(AuditPhase::Revealing { until }, true, true),
+		(AuditPhase::Committing { until }, true, true),
+		(AuditPhase::Standing { until }, true, false),
+	] {
+		let known = Known { disputed, ..knowing(None) };
+		let opens = |forced| {
+			let group = GroupView { bundles: vec![bundle(forced)], ..group(result()) };
+			opening(&auditing(phase, vec![group]), &me(), &known)
+		};
+		assert_eq!(opens(None), due.then_some(Action::Open), "{phase:?}");
+		assert_eq!(opens(Some(vec![])), None, "it was opened");
+	}
+	let group = GroupView { bundles: vec![bundle(None)], ..group(result()) };
+	let job = auditing(AuditPhase::Opening { until }, vec![group]);
+	assert_eq!(opening(&job, &other(), &knowing(None)), None, "that is not its bundle");
 }

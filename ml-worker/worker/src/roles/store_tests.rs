@@ -9,7 +9,13 @@ use trainyard_protocol::{
 
 fn record() -> JobRecord {
 	let (bundle_root, model_root) = (H256::repeat_byte(1), H256::repeat_byte(2));
-	let result = WorkResult { bundle_root, model_root, segments: 7, diverged: false };
+	let result = WorkResult {
+		bundle_root,
+		true_root: bundle_root,
+		model_root,
+		segments: 7,
+		diverged: false,
+	};
 	JobRecord {
 		result: Some(result),
 		seconds: 2.5,
@@ -54,10 +60,12 @@ fn findings_survive_with_their_evidence() {
 		segment: 4,
 		trace_root: H256::repeat_byte(1),
 		ended: Ended::Checkpoint { step: 50, state, evaluation },
+		differs: Some(H256::repeat_byte(9)),
 		idle_since: Some(3),
 	};
 	let gone = SegmentEvidence { segment: 5, ended: Ended::Diverged { step: 55 }, ..evidence };
 	let replayed = Replayed {
+		bundle: 0,
 		evidence: vec![evidence, gone].try_into().unwrap(),
 		moved: Some(4),
 		parts: vec![5].try_into().unwrap(),

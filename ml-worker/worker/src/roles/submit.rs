@@ -20,6 +20,7 @@ use trainyard_client::{
 };
 use trainyard_program::spec::{CheckedSpec, JobSpec};
 use trainyard_protocol::{
+	fees,
 	job::{Balance, BlockNumber, JobState, Terms},
 	views::QuoteView,
 	JobId, MicroUt,
@@ -176,8 +177,10 @@ async fn why_refused(
 	terms: &Terms,
 ) -> Result<String, ChainError> {
 	let constant = |name| chain.constant("TaskMarket", name);
-	if let Some(least) = chain.audit_fee(spec, terms).await?.filter(|fee| terms.audit_fee < *fee) {
-		return Ok(format!("terms.audit_fee must be at least {}", amount::format(least)));
+	if let Some(least) = chain.audit_fee(spec, terms).await? {
+		if let Some(problem) = fee_problem(terms.audit_fee, least) {
+			return Ok(problem);
+		}
 	}
 	let least = constant("MinPeriod").await?.unwrap_or(0);
 	let applying = constant("MaxApplyBlocks").await?.unwrap_or(u128::from(u32::MAX));
@@ -190,6 +193,19 @@ async fn why_refused(
 			spec.segments()
 		)
 	}))
+}
+
+/// Returns what is wrong with the fee of a verifier where the chain takes no less than `least`.
+fn fee_problem(fee: Balance, least: Balance) -> Option<String> {
+	let most = fees::most_audit_fee(least);
+	(!(least..=most).contains(&fee)).then(|| {
+		format!(
+			"terms.audit_fee is {}; the chain takes {} to {} for this job",
+			amount::format(fee),
+			amount::format(least),
+			amount::format(most)
+		)
+	})
 }
 
 fn period_problem(terms: &Terms, least: u128, applying: u128, training: u128) -> Option<String> {
@@ -270,6 +286,10 @@ pub fn summary(job: &JobView) -> String {
 		("  burned (protocol fee)", amount::format(s.burned)),
 		("  refunded", amount::format(s.refunded)),
 	];
+	if s.prizes_to_jackpot > 0 {
+		let prizes = amount::format(s.prizes_to_jackpot);
+		rows.insert(4, ("  prizes that nobody earned", prizes));
+	}
 	if s.slashed > 0 {
 		rows.extend([
 			("slashed from deposits", amount::format(s.slashed)),
@@ -323,6 +343,19 @@ mod tests {
 		.await;
 		let report = Reporter::new("test", true, None);
 		assert_eq!(follow(&chain, 3, &report).await.unwrap(), ended);
+	}
+
+	#[test]
+	fn a_fee_that_is_too_low_or_too_high_is_named() {
+		let fee = |milli: Balance| fee_problem(milli * 1_000_000_000, 50_000_000_000);
+		assert_eq!((fee(50), fee(200)), (None, None));
+		let text = |milli| fee(milli).unwrap();
+		assert!(
+			text(49).contains("is 0.049 TRY; the chain takes 0.05 TRY to 0.2 TRY"),
+			"{}",
+			text(49)
+		);
+		assert!(text(201).contains("is 0.201 TRY"), "{}", text(201));
 	}
 
 	#[tokio::test]

@@ -46,7 +46,7 @@ fn wrong_job_files_name_file_line_and_field() {
 			"did you mean checkpoint_interval?",
 		),
 		("hidden = [32]", "hidden = [65536, 65536]", 6, "model.mlp.hidden", "parameters"),
-		("audit_fee = \"1\"", "audit_fee = \"half\"", 18, "terms.audit_fee", "TRY"),
+		("audit_fee = \"0.2\"", "audit_fee = \"half\"", 18, "terms.audit_fee", "TRY"),
 	] {
 		let changed = job_text(20).replace(from, to);
 		let job = write_job(folder.path(), &changed);

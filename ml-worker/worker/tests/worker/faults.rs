@@ -96,7 +96,7 @@ fn a_run_that_cannot_fit_is_not_begun() {
 	let training = "steps = 65536\nbatch_size = 32\ncheckpoint_interval = 1";
 	let big = job_text(20)
 		.replace("hidden = [32]", "hidden = [8192, 8000]")
-		.replace("audit_fee = \"1\"\n", "")
+		.replace("audit_fee = \"0.2\"\n", "")
 		.replace("steps = 20\nbatch_size = 32\ncheckpoint_interval = 10", training);
 	let job = write_job(folder.path(), &big);
 	let out = folder.path().join("out");

@@ -41,17 +41,15 @@ fn digits() -> (CheckedSpec, PathBuf) {
 	(on(spec, &path, 1, 5), path)
 }
 
-/// The job of `ml-worker/examples/characters.toml`.
-fn characters() -> (CheckedSpec, PathBuf) {
-	let path = example("alice.txt");
+/// A transformer on the letters of a book, that trains as `ml-worker/examples/characters.toml` does.
+fn letters(layers: u32, heads: u32, width: u32, [steps, interval, batch]: [u32; 3]) -> JobSpec {
 	let mut spec = JobSpec::example();
 	spec.dataset.format = DataFormat::Text;
 	spec.dataset.feature_divisor = 1;
 	let dropout_nano = 100_000_000;
-	spec.model =
-		Model::Transformer { layers: 4, heads: 4, width: 128, mlp_factor: 4, dropout_nano };
+	spec.model = Model::Transformer { layers, heads, width, mlp_factor: 4, dropout_nano };
 	let training = &mut spec.training;
-	(training.steps, training.checkpoint_interval, training.batch_size) = (2_000, 200, 16);
+	(training.steps, training.checkpoint_interval, training.batch_size) = (steps, interval, batch);
 	training.learning_rate_nano = 1_000_000;
 	training.schedule = Schedule::Cosine { final_rate_nano: 100_000 };
 	training.warmup_steps = 100;
@@ -59,7 +57,19 @@ fn characters() -> (CheckedSpec, PathBuf) {
 	training.clip_norm_nano = 1_000_000_000;
 	training.optimizer =
 		Optimizer::AdamW { beta1_nano: 900_000_000, beta2_nano: 990_000_000, epsilon_nano: 10 };
-	(on(spec, &path, 64, 10), path)
+	spec
+}
+
+/// The job of `ml-worker/examples/characters.toml`.
+fn characters() -> (CheckedSpec, PathBuf) {
+	let path = example("alice.txt");
+	(on(letters(4, 4, 128, [2_000, 200, 16]), &path, 64, 10), path)
+}
+
+/// A job of 10^15 FLOP: 800 steps over 8,192 letters each.
+fn large() -> (CheckedSpec, PathBuf) {
+	let path = example("alice.txt");
+	(on(letters(8, 8, 512, [800, 2, 64]), &path, 128, 10), path)
 }
 
 /// The most memory that this process had since the last call, in bytes, where the system says it.
@@ -72,62 +82,85 @@ fn most_memory() -> u64 {
 	kib.unwrap_or_default() << 10
 }
 
-/// Runs something, and prints seconds, and the most memory of the process before and meanwhile.
-fn measured<T>(what: &str, run: impl FnOnce() -> T) -> T {
+/// Runs something, and prints the seconds, which it returns, and the most memory of the process before and
+/// meanwhile.
+fn measured(what: &str, run: impl FnOnce()) -> f64 {
 	most_memory();
 	let (before, begun) = (most_memory(), Instant::now());
-	let made = run();
+	run();
 	let seconds = begun.elapsed().as_secs_f64();
 	let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
 	println!("  {what}: {seconds:.3} s, {:.0} MiB, {:.0} before", mib(most_memory()), mib(before));
-	made
+	seconds
 }
 
 #[test]
 #[ignore = "measures: it takes minutes, and means something in a release build on an idle machine"]
 fn costs() {
 	for (name, (spec, path)) in [("digits", digits()), ("characters", characters())] {
-		let inputs = Inputs::load(&spec, &InputPaths::data(&path)).unwrap();
-		let case = Case { spec: spec.clone(), seed: H256::repeat_byte(7) };
-		let begin = Engine::initial_state(&spec, &case.seed, None).unwrap().hash().unwrap();
-		let evaluation = trainyard_protocol::bundle::Evaluation::new(1.0, 0, 1);
-		let first = Checkpoint { step: 0, state: begin, evaluation, trace: H256::zero() };
-		let claims = Claims { checkpoints: vec![first], diverged: None };
-		let folder = tempfile::tempdir().unwrap();
-		let (states, options) = (folder.path(), Options::default());
-		let recorder = Recorder::new(case.clone(), claims, states, inputs, options).unwrap();
-		let computations =
-			[Moment::Step { segment: 0, step: 0 }, Moment::Slice { checkpoint: 0, slice: 0 }];
-		let results = computations.map(|at| {
-			let lowered = Lowered::new(&case, at.computation().unwrap()).unwrap();
-			let bytes: u64 = lowered.parts().iter().map(|part| part.len * 4).sum();
-			(lowered.results(), bytes >> 10)
-		});
-		println!("{name}: (results, KiB) of a step and of a slice {results:?}");
+		let recorder = cost(name, spec, &path);
 		let (_, steps) = recorder.steps_of(0).unwrap();
-		let plain = measured(&format!("{steps} steps, trained"), || {
-			recorder.try_state(StateAt::Steps { segment: 0, steps }).unwrap().unwrap().hash
-		});
-		// Nothing is on disk, so nothing is known then.
+		let step = Moment::Step { segment: 0, step: 0 };
+		let at = StateAt::Steps { segment: 0, steps };
 		let forget = || *lock(&recorder.memory) = InMemory::default();
-		forget();
-		measured("one step, recorded", || recorder.computed(&computations[0]).unwrap());
-		forget();
-		measured("one evaluation", || recorder.evaluation(0).unwrap());
-		measured("one slice, recorded", || recorder.computed(&computations[1]).unwrap());
-		forget();
 		measured("two segments and 16 steps", || {
 			for _ in 0..2 {
 				recorder.milestones(0, 0, steps).unwrap();
-				let at = StateAt::Steps { segment: 0, steps };
-				assert_eq!(recorder.state(at), Some(plain));
+				assert!(recorder.state(at).is_some());
 				forget();
 			}
 			for _ in 0..16 {
-				recorder.computed(&computations[0]).unwrap();
+				recorder.computed(&step).unwrap();
 				forget();
 			}
 		});
 		println!("  {:?}", recorder.work());
 	}
+}
+
+/// A defence of this one takes hours; it is two segments and 16 recorded steps.
+#[test]
+#[ignore = "measures: it takes half an hour, and means something in a release build on an idle machine"]
+fn costs_of_a_large_job() {
+	let (spec, path) = large();
+	cost("10^15", spec, &path);
+}
+
+/// Measures what a defence of a job is made of, and prints its sum. The recorder knows nothing after it.
+fn cost(name: &str, spec: CheckedSpec, path: &Path) -> Recorder {
+	let inputs = Inputs::load(&spec, &InputPaths::data(path)).unwrap();
+	let case = Case { spec: spec.clone(), seed: H256::repeat_byte(7) };
+	let begin = Engine::initial_state(&spec, &case.seed, None).unwrap().hash().unwrap();
+	let evaluation = trainyard_protocol::bundle::Evaluation::new(1.0, 0, 1);
+	let first = Checkpoint { step: 0, state: begin, evaluation, trace: H256::zero() };
+	let claims = Claims { checkpoints: vec![first], diverged: None };
+	let folder = tempfile::tempdir().unwrap();
+	let (states, options) = (folder.path(), Options::default());
+	let recorder = Recorder::new(case.clone(), claims, states, inputs, options).unwrap();
+	let computations =
+		[Moment::Step { segment: 0, step: 0 }, Moment::Slice { checkpoint: 0, slice: 0 }];
+	let results = computations.map(|at| {
+		let lowered = Lowered::new(&case, at.computation().unwrap()).unwrap();
+		let bytes: u64 = lowered.parts().iter().map(|part| part.len * 4).sum();
+		(lowered.results(), bytes >> 10)
+	});
+	println!("{name}: {:.2e} FLOP", trainyard_program::work::flop(&spec).unwrap() as f64);
+	println!("  (results, KiB) of a step and of a slice: {results:?}");
+	let (_, steps) = recorder.steps_of(0).unwrap();
+	let segment = measured(&format!("{steps} steps, trained"), || {
+		assert!(recorder.try_state(StateAt::Steps { segment: 0, steps }).unwrap().is_some());
+	});
+	// Nothing is on disk, so nothing is known after this.
+	let forget = || *lock(&recorder.memory) = InMemory::default();
+	forget();
+	let step =
+		measured("one step, recorded", || drop(recorder.computed(&computations[0]).unwrap()));
+	forget();
+	measured("one evaluation", || {
+		let _ = recorder.evaluation(0).unwrap();
+	});
+	measured("one slice, recorded", || drop(recorder.computed(&computations[1]).unwrap()));
+	forget();
+	println!("  two segments and 16 steps, by these: {:.3} s", 2.0 * segment + 16.0 * step);
+	recorder
 }

@@ -151,6 +151,7 @@ pub(super) fn play(
 	let segments = claims.checkpoints.len() as u32 - 1;
 	let result = &WorkResult {
 		bundle_root: bundle_root(claims.checkpoints.iter().copied(), claims.diverged),
+		true_root: bundle_root(claims.checkpoints.iter().copied(), claims.diverged),
 		model_root: defender.model_root(),
 		segments,
 		diverged: claims.diverged.is_some(),

@@ -78,3 +78,57 @@ fn the_roots_are_those_of_other_programs() {
 		"015e7436d99515301a772a41afc468e72822c3a193f3c82f2b7f5048ff0f7d99",
 	);
 }
+
+/// `numpy*` are those of `formats.rs`; NumPy wrote the others, too. Their inputs lie in the middle
+/// between two binary32 or beside it:
+///
+/// ```python
+/// i = np.arange(100, dtype=np.uint64)
+/// odd = (2**24 + 2 * i + 1) << np.uint64(39)
+/// x = (odd + i % 3 - 1).reshape(20, 5)[:, :4]
+/// y = i[:20] % 3
+/// np.save("rows.npy", np.concatenate([x, y[:, None]], axis=1).astype(">u8"))
+/// halves = -(x >> np.uint64(1)).astype("<i8").reshape(20, 2, 2)
+/// safetensors.numpy.save_file({"x": halves, "y": y.astype("<f4")}, "rows.safetensors")
+/// single = (1000 / (i[:80] + 3)).astype("<f4")
+/// middle = (single.astype("<f8") + np.nextafter(single, np.float32(0))) / 2
+/// beside = np.nextafter(middle, middle * (i[:80] % 3))
+/// np.savez_compressed("rows.npz", x=beside.reshape(20, 2, 2), y=y.astype(">i8"))
+/// ```
+#[test]
+fn the_roots_of_files_that_numpy_wrote_are_those_of_other_programs() {
+	let small = [
+		"675a362423e794ae68a40e0331d807b6f807b49668fbca87f950610122d9e96d",
+		"7b41a3512f9aef35e5114d8b3d6035e356f90e3f2e8dd7040b56b2c279b2777a",
+	];
+	let integers = [
+		"fc55643d33b1d93d3994143afe8aa16eb2f8c8ccc6722fe81e3d41bfbbd03dcd",
+		"9d285e3798ba8b5a436c5f397914a51a431af62ad27de9ef20ac79209dbf6993",
+	];
+	let floats = [
+		"8f72a0276002ce7a5b8342f916b66e9c74ff7f45866cdd4508badf926bb7a178",
+		"3fda88f7edf3de049f3edcc7f044b252d6c6902cd58865fba52adda32323424b",
+	];
+	let negative = [
+		"882bc2905316ccbeb5e2936cc9f4c215f920a9bf8b6c09f2db3c2b4551e41e7e",
+		"4b17512ad30e9935861bce95a411308794c1cb8084d1172c439a0639cf1aa9b9",
+	];
+	for (name, format, rows, roots) in [
+		("numpy.csv", DataFormat::CsvLabelLast, 12, small),
+		("numpy.npy", DataFormat::Npy, 12, small),
+		("numpy.npz", DataFormat::Npz, 12, small),
+		("numpy-compressed.npz", DataFormat::Npz, 12, small),
+		("rows.npy", DataFormat::Npy, 20, integers),
+		("rows.npz", DataFormat::Npz, 20, floats),
+		("rows.safetensors", DataFormat::Safetensors, 20, negative),
+	] {
+		let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files").join(name);
+		let mut of_file = dataset(format, rows, 4, 4, 3);
+		for (normalization, root) in
+			[Normalization::None, Normalization::Standard].into_iter().zip(roots)
+		{
+			of_file.normalization = normalization;
+			check(&file, None, &of_file, root);
+		}
+	}
+}

@@ -555,6 +555,7 @@ fn each_seat_has_its_measure() {
 	// Both are read by the seats that pick, and by no other.
 	let result = trainyard_protocol::job::WorkResult {
 		bundle_root: H256::zero(),
+		true_root: H256::zero(),
 		model_root: H256::zero(),
 		segments: 3,
 		diverged: false,

@@ -2,7 +2,7 @@
 //! states that no gradient makes.
 
 use super::*;
-use crate::{testing, trace::Trace};
+use crate::testing;
 use trainyard_program::spec::{Activation, DataFormat, Dataset, JobSpec, Model};
 
 /// The digits in ten segments of 30 steps, as a job that earns power.
@@ -32,40 +32,22 @@ fn jumped(activation: Activation, change: impl Fn(&mut TensorMap, &TensorMap)) -
 	let out = folder.path().join("bundle");
 	let mut result = testing::train(&spec, &path, &out, false, None).unwrap().result().unwrap();
 	let inputs = Inputs::load(&spec, &InputPaths::data(path)).unwrap();
-	let engine = Engine::new(&spec, SEED, inputs.data.clone()).unwrap();
 	let bundle = Bundle::open(&out).unwrap();
-	let mut manifest = bundle.manifest().clone();
-	let before = bundle.checkpoint(manifest.checkpoints[JUMP - 1].step).unwrap();
-	let mut state = bundle.checkpoint(manifest.checkpoints[JUMP].step).unwrap();
-	for (name, tensor) in &mut state {
-		if name.starts_with("optimizer.m.") {
-			tensor.data.fill(0.0);
-		} else if name.starts_with("optimizer.v.") {
-			tensor.data.clone_from(&before[name].data);
-		}
-	}
-	change(&mut state, &bundle.checkpoint(0).unwrap());
-	for index in JUMP..manifest.checkpoints.len() {
-		let step = manifest.checkpoints[index].step;
-		let mut now = State::from_host(state).unwrap();
-		let from = manifest.checkpoints[index - 1].step;
-		let mut trace = Trace::new(from);
-		if index > JUMP {
-			for step in from..step {
-				trace.step(&engine.step(&mut now, step).unwrap());
+	let listed = &bundle.manifest().checkpoints;
+	let before = bundle.checkpoint(listed[JUMP - 1].step).unwrap();
+	let initial = bundle.checkpoint(0).unwrap();
+	let (jumped, last) = testing::jump(&spec, &inputs, &out, JUMP, |state| {
+		for (name, tensor) in &mut *state {
+			if name.starts_with("optimizer.m.") {
+				tensor.data.fill(0.0);
+			} else if name.starts_with("optimizer.v.") {
+				tensor.data.clone_from(&before[name].data);
 			}
 		}
-		state = now.to_host().unwrap();
-		std::fs::write(out.join(checkpoint_file(step)), tensors::encode(&state)).unwrap();
-		manifest.checkpoints[index].state_hash = state_hash(&state, NanRule::Refuse).unwrap();
-		let found = engine.evaluate_slices(&now).unwrap();
-		trace.evaluation(&found);
-		let listed = &mut manifest.checkpoints[index];
-		(listed.validation, listed.trace) = (found.evaluation, trace.sealed());
-	}
-	std::fs::write(out.join(manifest::FILE), manifest.to_bytes()).unwrap();
-	result.bundle_root = manifest.computed_root();
-	result.model_root = Chunked::new(&bundle::model_bytes(&state)).root;
+		change(state, &initial);
+	});
+	result.bundle_root = jumped.root();
+	result.model_root = Chunked::new(&bundle::model_bytes(&last)).root;
 	let honest = Some(bundle.manifest().clone());
 	Trained { _folder: folder, out, spec, inputs, result, honest }
 }

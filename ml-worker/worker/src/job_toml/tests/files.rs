@@ -223,7 +223,7 @@ fn a_local_initial_model_fills_in_and_must_fit() {
 	};
 	let job_path = dir.path().join("job.toml");
 	let job = |more: &str| {
-		let text = whole().replace("[64, 32]", "[]").replace("audit_fee = 0.65\n", "");
+		let text = whole().replace("[64, 32]", "[]").replace("audit_fee = 0.15\n", "");
 		let section = "[initial_model]\npath = \"model.safetensors\"\n";
 		parse(&(text + section + more), &job_path)
 	};

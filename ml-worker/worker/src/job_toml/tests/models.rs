@@ -6,7 +6,7 @@ use trainyard_program::spec::{Activation, CnnLayer, DataFormat, Input, Layer, Mo
 /// Returns the job with a different model.
 fn with_model(model: &str) -> String {
 	// The fee of the MLP would be too low: the default is not.
-	whole().replace(MODEL, model).replace("audit_fee = 0.65\n", "")
+	whole().replace(MODEL, model).replace("audit_fee = 0.15\n", "")
 }
 
 #[test]

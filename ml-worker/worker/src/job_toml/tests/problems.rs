@@ -117,42 +117,38 @@ fn wrong_fields_are_named() {
 		"at least 0.000000000001",
 	);
 	refused(
-		"audit_fee = 0.65",
-		"audit_fee = 0.65\nreplicas = 9",
+		"audit_fee = 0.15",
+		"audit_fee = 0.15\nreplicas = 9",
 		"terms.replicas",
 		"replicas = 9",
 		"from 1 to 8",
 	);
 	refused(
-		"audit_fee = 0.65",
-		"audit_fee = 0.65\naudit_segments = 17",
+		"audit_fee = 0.15",
+		"audit_fee = 0.15\naudit_segments = 17",
 		"terms.audit_segments",
 		"audit_segments = 17",
 		"from 1 to 16",
 	);
 	refused(
-		"audit_fee = 0.65",
-		"audit_fee = 0.65\nverifiers = 4",
+		"audit_fee = 0.15",
+		"audit_fee = 0.15\nverifiers = 4",
 		"terms.verifiers",
 		"verifiers = 4",
 		"an odd number",
 	);
 	refused(
-		"audit_fee = 0.65",
-		"audit_fee = 0.65\nverifiers = 1",
+		"audit_fee = 0.15",
+		"audit_fee = 0.15\nverifiers = 1",
 		"terms.verifiers",
 		"verifiers = 1",
 		"from 3 to 15",
 	);
-	// The price of four of thirty segments of 0.0042 ut (one drawn, two by duty, and one where the
-	// training stands still), of the evaluations of the first checkpoint and the last, and of the looks.
-	refused(
-		"audit_fee = 0.65",
-		"audit_fee = 0.4",
-		"terms.audit_fee",
-		"audit_fee = 0.4",
-		"at least 0.60",
-	);
+	// What a seat replays is worth less than the least fee of all.
+	for fee in ["audit_fee = 0.04", "audit_fee = 0.201"] {
+		let what = "allowed: 0.05 TRY to 0.2 TRY. The least is the price of";
+		refused("audit_fee = 0.15", fee, "terms.audit_fee", fee, what);
+	}
 }
 
 #[test]
@@ -165,16 +161,16 @@ fn unknown_fields_are_named_with_a_suggestion() {
 		"did you mean feature_divisor?",
 	);
 	refused(
-		"audit_fee = 0.65",
-		"audit_fee = 0.65\nreplica = 2",
+		"audit_fee = 0.15",
+		"audit_fee = 0.15\nreplica = 2",
 		"terms.replica",
 		"replica = 2",
 		"did you mean replicas?",
 	);
 	refused("[terms]", "[term]", "term", "[term]", "did you mean terms?");
 	refused(
-		"audit_fee = 0.65",
-		"audit_fee = 0.65\ncolour = 2",
+		"audit_fee = 0.15",
+		"audit_fee = 0.15\ncolour = 2",
 		"terms.colour",
 		"colour = 2",
 		"[terms] may have: apply_blocks,",

@@ -10,7 +10,6 @@ fn options_of_the_training() {
 		[training.early_stop]\npatience = 3\nmin_delta = 0.001\n";
 	let text = whole()
 		.replace("learning_rate = 0.002\n", options)
-		.replace("audit_fee = 0.65", "audit_fee = 0.7")
 		.replace(ADAMW, "[training.optimizer.sgd]\nmomentum = 0.9\nnesterov = true\n");
 	let job = read(&text).unwrap();
 	let t = &job.spec.training;

@@ -80,16 +80,21 @@ pub enum SourceError {
 	Ended(#[from] JoinError),
 }
 
-/// Returns the base URLs of the trainers that revealed this result.
+/// Returns the base URLs of the trainers that revealed this result, first of those whose bundle it is: the
+/// others have the same states.
 pub fn servers(job: &JobView, result: &WorkResult) -> Vec<String> {
-	let urls: BTreeSet<String> = job
-		.replicas
-		.iter()
-		.filter_map(|replica| replica.reveal.as_ref())
-		.filter(|reveal| reveal.result() == *result)
-		.filter_map(|reveal| fetch::server(&reveal.location.to_string_lossy()))
-		.collect();
-	urls.into_iter().collect()
+	let of = |own: bool| {
+		let reveals = job.replicas.iter().filter_map(|replica| replica.reveal.as_ref());
+		let urls: BTreeSet<String> = reveals
+			.filter(|reveal| reveal.result().common() == result.common())
+			.filter(|reveal| (reveal.bundle_root == result.bundle_root) == own)
+			.filter_map(|reveal| fetch::server(&reveal.location.to_string_lossy()))
+			.collect();
+		urls
+	};
+	let (own, others) = (of(true), of(false));
+	let others: Vec<String> = others.difference(&own).cloned().collect();
+	own.into_iter().chain(others).collect()
 }
 
 /// Returns the base URLs of those seats of these relays that showed that they have a state of this result
@@ -97,7 +102,9 @@ pub fn servers(job: &JobView, result: &WorkResult) -> Vec<String> {
 pub fn relayed(job: &JobView, result: &WorkResult, relays: &[RelayView]) -> Vec<String> {
 	let groups = job.audit.as_ref().map(|audit| &audit.groups[..]).unwrap_or_default();
 	let is_of_result = |relay: &&RelayView| {
-		groups.get(relay.group as usize).is_some_and(|group| group.result == *result)
+		groups
+			.get(relay.group as usize)
+			.is_some_and(|group| group.result.common() == result.common())
 	};
 	let seats = relays.iter().filter(is_of_result).flat_map(|relay| &relay.seats);
 	let urls: BTreeSet<String> = seats
@@ -107,8 +114,14 @@ pub fn relayed(job: &JobView, result: &WorkResult, relays: &[RelayView]) -> Vec<
 	urls.into_iter().collect()
 }
 
-/// Returns the URL at which the files of a bundle are served.
-pub fn bundle_url(server: &str, result: &WorkResult) -> String {
+/// Returns the URL at which the states of a result are served, and openings of them: by the root that all
+/// its trainers have in common.
+pub fn states_url(server: &str, result: &WorkResult) -> String {
+	format!("{server}/bundle/{}", hex::encode(result.true_root))
+}
+
+/// Returns the URL at which the manifest of a bundle is served: each trainer has one of its own.
+fn manifest_url(server: &str, result: &WorkResult) -> String {
 	format!("{server}/bundle/{}", hex::encode(result.bundle_root))
 }
 
@@ -170,30 +183,31 @@ pub async fn fetch_state(
 	fetch_file(fetcher, base, name, dir, content).await
 }
 
-/// Brings manifest and checkpoint files `needed` of the bundle at `base`, whose root is
-/// `root`, into `dir`. What is there already, and right, is not fetched again. A file that the server
-/// does not have, or has wrong, keeps nobody from the others; the first error is returned.
+/// Brings manifest and checkpoint files `needed` of the bundle of this result from a server into `dir`. What
+/// is there already, and right, is not fetched again. A file that the server does not have, or has wrong,
+/// keeps nobody from the others; the first error is returned.
 pub async fn fetch_bundle(
 	fetcher: &Fetcher,
-	base: &str,
-	root: H256,
+	server: &str,
+	result: &WorkResult,
 	needed: &[String],
 	dir: &Path,
 	limit: u64,
 ) -> Result<(), SourceError> {
-	if !has_manifest(dir, root).await {
+	if !has_manifest(dir, result.bundle_root).await {
+		let base = manifest_url(server, result);
 		let content = Content::Any { limit: manifest::MAX_BYTES };
-		fetch_file(fetcher, base, manifest::FILE, dir, content).await?;
+		fetch_file(fetcher, &base, manifest::FILE, dir, content).await?;
 		let bytes = tokio::fs::read(dir.join(manifest::FILE)).await?;
 		let manifest = Manifest::parse(&bytes)
-			.map_err(|why| SourceError::Manifest { base: base.to_owned(), why })?;
-		if manifest.computed_root() != root {
-			return Err(SourceError::OtherManifest { base: base.to_owned() });
+			.map_err(|why| SourceError::Manifest { base: base.clone(), why })?;
+		if manifest.computed_root() != result.bundle_root {
+			return Err(SourceError::OtherManifest { base });
 		}
 	}
-	let mut first = Ok(());
+	let (base, mut first) = (states_url(server, result), Ok(()));
 	for file in needed {
-		match fetch_state(fetcher, base, file, dir, limit).await {
+		match fetch_state(fetcher, &base, file, dir, limit).await {
 			Ok(()) => {}
 			// It is away.
 			Err(e @ FetchError::NoAnswer { .. }) => return first.and(Err(e.into())),

@@ -132,6 +132,7 @@ mod tests {
 		let (bundle_root, model_root) = (H256::repeat_byte(1), H256::repeat_byte(2));
 		let reveal = Reveal {
 			bundle_root,
+			true_root: bundle_root,
 			model_root,
 			segments: 7,
 			diverged: false,

@@ -24,6 +24,7 @@ use trainyard_client::{
 	court::{challenge_hash, Accusation, Commitment, Defendant, Refusal, Since},
 	AccountId32, ChainError,
 };
+use trainyard_court::game::words;
 use trainyard_proof::{bundle::files, hash};
 use trainyard_protocol::{
 	court::REVEAL_TICKS,
@@ -389,9 +390,9 @@ impl Accusations {
 		if locked(&self.refused).insert(*key) {
 			let who = record.accusation.defendant.who();
 			let text = format!(
-				"the result of {who} is false ({:?}), and is not challenged: that takes a deposit of \
+				"the result of {who} is false ({}), and is not challenged: that takes a deposit of \
 				 {}, {why}",
-				record.accusation.target,
+				words::target(&record.accusation.target),
 				amount::format(deposit)
 			);
 			let fields = json!({ "account": who, "deposit": deposit.to_string() });

@@ -240,8 +240,8 @@ impl<C: Courtroom + 'static> Table<C> {
 /// that this program cannot read.
 fn court_of(job: &JobView) -> Option<Court> {
 	let spec = job.spec.clone().check().ok()?;
-	let (price, fee) = (job.terms.price_per_ut, Rates::RUNTIME.fee_per_ut);
-	let deposit = fees::challenge_deposit(&spec, &Parts::of(&spec), price, fee)?;
+	let fee = Rates::RUNTIME.fee_per_ut;
+	let deposit = fees::challenge_deposit(&spec, &Parts::of(&spec), fee)?;
 	Some(Court { seed: job.seed?, open: is_open(job), deposit })
 }
 

@@ -5,7 +5,7 @@
 //! dispute, and after a kill.
 
 use super::{
-	locked,
+	bundles, locked,
 	party::{Matter, PartyError, Subject},
 };
 use codec::Encode;
@@ -60,12 +60,21 @@ impl Files {
 		}
 	}
 
+	/// Returns these with the manifest of the bundle of this root, where it is [kept](bundles::keep) beside
+	/// them.
+	pub fn for_bundle(self, bundle_root: &H256) -> Self {
+		let result = bundles::manifest_of(&self.result, bundle_root);
+		Self { result: result.unwrap_or(self.result), ..self }
+	}
+
 	/// Opens a recorder for a result. Fails where its manifest is not here, is of another result, or a
 	/// file of the job is not what the specification names.
 	pub fn recorder(&self, subject: &Subject, options: Options) -> Result<Recorder, PartyError> {
 		let bundle = Bundle::open(&self.result)?;
+		// A trainer's own has the traces that it computed, and beside it what others are shown.
 		let (found, expected) = (bundle.root(), subject.result.bundle_root);
-		if found != expected {
+		let shown = bundle.shown()?.filter(|shown| shown.computed_root() == expected);
+		if found != expected && (found != subject.result.true_root || shown.is_none()) {
 			let folder = self.result.display();
 			let why = format!("{folder} has the manifest of {found:?}, and not of {expected:?}");
 			return Err(why.into());
@@ -76,7 +85,10 @@ impl Files {
 		if let Some(trained) = &self.trained {
 			case.spec = trained.clone();
 		}
-		let recorder = Recorder::new(case, claims, &self.states, inputs, options)?;
+		let mut recorder = Recorder::new(case, claims, &self.states, inputs, options)?;
+		if let Some(shown) = shown {
+			recorder = recorder.with_shown(Claims::of(&shown));
+		}
 		Ok(match &self.blob {
 			Some(blob) => recorder.with_blob(blob),
 			None => recorder,

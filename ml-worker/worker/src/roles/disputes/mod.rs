@@ -9,11 +9,13 @@
 //! - [`plan`](mod@plan) decides, [`moves`] computes moves, [`party`] is what these come from;
 //! - [`files`] are the files of a job, and the recorders over them;
 //! - [`parting`] says where two results part, and [`accusing`] brings an accusation to the court;
+//! - [`bundles`] are those of all trainers of one result;
 //! - [`driver`] does all of it for a role, block by block;
 //! - [`journal`] is `disputes/ID/moves.jsonl`;
 //! - [`chain`] is a court on a chain.
 
 pub mod accusing;
+pub mod bundles;
 pub mod chain;
 pub mod driver;
 pub mod files;

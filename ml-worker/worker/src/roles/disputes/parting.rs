@@ -11,7 +11,8 @@ use trainyard_proof::court::{Claims, RecordError, Recorder};
 use trainyard_protocol::{
 	accusation::Peaks,
 	blob::Chunked,
-	bundle::bundle_leaves,
+	bundle::{bundle_leaves, Checkpoint},
+	forced::Forced,
 	job::{JobState, WorkResult},
 	merkle,
 };
@@ -23,6 +24,8 @@ pub struct Shown<'a> {
 	pub result: &'a WorkResult,
 	/// Its leaves.
 	pub claims: &'a Claims,
+	/// Those of them that its trainer opened as forced.
+	pub forced: &'a [Forced],
 }
 
 impl Shown<'_> {
@@ -34,6 +37,18 @@ impl Shown<'_> {
 		root == self.result.bundle_root
 			&& segments == Some(self.result.segments)
 			&& diverged.is_some() == self.result.diverged
+	}
+
+	/// Returns what a leaf says, with its true trace where it was opened as forced.
+	fn computed(&self, index: u32) -> Option<LeafContent> {
+		let leaf = self.leaf(index)?;
+		let forced = self.forced.iter().find(|forced| forced.index == index);
+		Some(match (leaf, forced) {
+			(LeafContent::Checkpoint(leaf), Some(forced)) if leaf.trace == forced.shown => {
+				LeafContent::Checkpoint(Checkpoint { trace: forced.trace, ..leaf })
+			}
+			(leaf, _) => leaf,
+		})
 	}
 
 	/// Returns what a leaf says.
@@ -51,7 +66,7 @@ impl Shown<'_> {
 /// same.
 pub fn parting(own: Shown<'_>, theirs: Shown<'_>) -> Option<Target> {
 	for index in 0u32.. {
-		match (own.leaf(index), theirs.leaf(index)) {
+		match (own.computed(index), theirs.computed(index)) {
 			(None, None) => break,
 			(own, theirs) if own == theirs => {}
 			(Some(_), Some(_)) => {
@@ -64,18 +79,26 @@ pub fn parting(own: Shown<'_>, theirs: Shown<'_>) -> Option<Target> {
 	(own.result.model_root != theirs.result.model_root).then_some(Target::Model)
 }
 
-/// Returns the trainers of a job that delivered a result and can be accused: not those whom the court
-/// convicted, and of a job that was settled those of whom something is still locked.
+/// Returns the leaves of a result that its trainer opened as forced.
+pub fn forced_of(job: &JobView, result: &WorkResult) -> Vec<Forced> {
+	let groups = job.audit.iter().flat_map(|audit| &audit.groups);
+	let mut bundles = groups.flat_map(|group| &group.bundles);
+	let bundle = bundles.find(|bundle| bundle.root == result.bundle_root);
+	bundle.and_then(|bundle| bundle.forced.clone()).unwrap_or_default()
+}
+
+/// Returns the trainers of a job that delivered a result, each in a bundle of its own, and can be accused: not
+/// those whom the court convicted, and of a job that was settled those of whom something is still locked.
 pub fn accusable<'a>(
 	job: &'a JobView,
 	result: &'a WorkResult,
 ) -> impl Iterator<Item = AccountId32> + 'a {
 	let groups = job.audit.iter().flat_map(|audit| &audit.groups);
 	let convicted: BTreeSet<_> = groups.flat_map(|group| &group.convicted).collect();
-	let delivered = job
-		.replicas
-		.iter()
-		.filter(|replica| replica.reveal.as_ref().is_some_and(|reveal| reveal.result() == *result));
+	let delivered = job.replicas.iter().filter(|replica| {
+		let revealed = replica.reveal.as_ref().map(|reveal| reveal.result().common());
+		revealed == Some(result.common())
+	});
 	let has_ended = matches!(job.state, JobState::Ended(_));
 	let late = job.late.iter().flat_map(|late| &late.trainers);
 	let late: BTreeSet<_> = late.map(|locked| locked.trainer).collect();
@@ -114,7 +137,7 @@ pub fn claimed(
 	theirs: Shown<'_>,
 	target: Target,
 ) -> Result<Claimed, PartingError> {
-	let said = |index| theirs.leaf(index).map(|leaf| leaf.end());
+	let said = |index| theirs.computed(index).map(|leaf| leaf.end());
 	let (claimed, is_false) = match target {
 		Target::Start => {
 			let end = recorder.start()?;
@@ -191,6 +214,7 @@ mod tests {
 		let Claims { checkpoints, diverged } = claims;
 		WorkResult {
 			bundle_root: merkle::root(&bundle_leaves(checkpoints.iter().copied(), *diverged)),
+			true_root: merkle::root(&bundle_leaves(checkpoints.iter().copied(), *diverged)),
 			model_root: H256::repeat_byte(model),
 			segments: checkpoints.len() as u32 - 1,
 			diverged: diverged.is_some(),
@@ -219,10 +243,10 @@ mod tests {
 			("diverged", gone, 7, Some(Target::Segment(3))),
 		];
 		let mine = result(&own, 7);
-		let mine = Shown { result: &mine, claims: &own };
+		let mine = Shown { forced: &[], result: &mine, claims: &own };
 		for (name, claims, model, expected) in cases {
 			let result = result(&claims, model);
-			let theirs = Shown { result: &result, claims: &claims };
+			let theirs = Shown { forced: &[], result: &result, claims: &claims };
 			assert!(theirs.is_whole(), "{name}");
 			assert_eq!(parting(mine, theirs), expected, "{name}");
 			assert_eq!(parting(theirs, mine).is_some(), expected.is_some(), "{name}");
@@ -234,7 +258,7 @@ mod tests {
 		let claims =
 			Claims { diverged: Some(Diverged { step: 33, trace: H256::zero() }), ..claims(4) };
 		let result = result(&claims, 7);
-		let theirs = Shown { result: &result, claims: &claims };
+		let theirs = Shown { forced: &[], result: &result, claims: &claims };
 		let who = trainyard_client::AccountId32([2; 32]);
 		let defendant = Defendant::Trainer { job: 9, who };
 		for (target, indices) in [
@@ -255,6 +279,6 @@ mod tests {
 		assert!(accusation(defendant, theirs, Target::Segment(4), Claimed::Other).is_none());
 		// Leaves that are fewer than was revealed are not those of the result.
 		let less = WorkResult { segments: 4, ..result };
-		assert!(!Shown { result: &less, claims: &claims }.is_whole());
+		assert!(!Shown { forced: &[], result: &less, claims: &claims }.is_whole());
 	}
 }

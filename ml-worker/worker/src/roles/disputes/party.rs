@@ -3,7 +3,7 @@
 use std::{error::Error, sync::Arc};
 use trainyard_client::{
 	court::{Defendant, Said},
-	JobView,
+	GroupView, JobView,
 };
 use trainyard_court::{
 	game::{
@@ -56,7 +56,12 @@ impl Subject {
 			}
 			Defendant::Seat { bundle_root, .. } => {
 				let groups = &job.audit.as_ref()?.groups;
-				groups.iter().map(|group| group.result).find(|it| it.bundle_root == *bundle_root)?
+				let root = *bundle_root;
+				let has = |group: &&GroupView| {
+					let mut bundles = group.bundles.iter();
+					group.result.bundle_root == root || bundles.any(|bundle| bundle.root == root)
+				};
+				WorkResult { bundle_root: root, ..groups.iter().find(has)?.result }
 			}
 		};
 		let (spec, seed) = (job.spec.clone().check().ok()?, job.seed?);

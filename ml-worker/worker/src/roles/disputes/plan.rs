@@ -241,7 +241,7 @@ fn of_dispute(
 #[cfg(test)]
 mod tests {
 	use super::*;
-	use trainyard_client::court::{Clocks, Defendant};
+	use trainyard_client::court::{Burden, Clocks, Defendant};
 	use trainyard_court::game::{Claimed, Piece, Subject, Target};
 
 	const CLOCK: u32 = 2_400;
@@ -272,7 +272,9 @@ mod tests {
 				challenger_rest: 0,
 				defender_rest: 0,
 			},
+			burden: Burden::default(),
 			moved_at: 4_900,
+			awake: 4_000,
 			aside: false,
 			moves: 3,
 		}

@@ -30,6 +30,9 @@ pub struct Needs {
 	pub model: u64,
 	/// All that seats of an audit can ask to be stored on chain at once, at most.
 	pub rescue: u64,
+	/// A state that is too large for the chain: seats of relays are served it, and a false answer of theirs
+	/// is doubted. 0 where there is none.
+	pub relayed: u64,
 }
 
 impl Needs {
@@ -40,8 +43,10 @@ impl Needs {
 		let checkpoint = counted.checkpoint;
 		let model = spec.parameters().saturating_mul(4).saturating_add(16_384);
 		let manifest = MANIFEST_ENTRY.saturating_mul(checkpoints).saturating_add(MANIFEST_BASE);
-		let room = blob::rescue_room(blob::CARRY_BLOCKS);
-		let rescue = counted.rescue(terms.replayed_by_all(spec.segments())).min(room);
+		let room = blob::room().rescue;
+		let lacking = counted.lacking(terms.replayed_by_all(spec.segments()), room);
+		// More is asked for when that is stored.
+		let rescue = lacking.stored.min(room);
 		let disk = checkpoint
 			.saturating_mul(checkpoints)
 			.saturating_add(manifest)
@@ -52,7 +57,8 @@ impl Needs {
 		let rows = counted.rows.saturating_mul(2);
 		let training = counted.memory().saturating_add(rows);
 		let memory = training.max(rescue.saturating_mul(2));
-		Self { memory, disk, checkpoints, checkpoint, model, rescue }
+		let relayed = lacking.relayed;
+		Self { memory, disk, checkpoints, checkpoint, model, rescue, relayed }
 	}
 
 	/// Returns the seconds for putting all checkpoints on disk.
@@ -99,7 +105,9 @@ mod tests {
 		let counted = trainyard_program::needs::Needs::of(&checked);
 		let large = needs(&spec);
 		assert_eq!(large.memory, counted.memory() + 2 * counted.rows);
-		assert_eq!((large.checkpoint, large.rescue), (counted.checkpoint, counted.rescue(15)));
+		let lacking = counted.lacking(15, blob::room().rescue);
+		assert_eq!((large.checkpoint, large.rescue), (counted.checkpoint, lacking.stored));
+		assert_eq!(large.relayed, 0);
 	}
 
 	#[test]

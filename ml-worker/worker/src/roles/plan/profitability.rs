@@ -8,7 +8,7 @@ use trainyard_program::{spec::SpecError, units::FLOP_PER_MICRO_UT};
 use trainyard_protocol::{
 	blob, fees,
 	job::{Balance, BlockNumber},
-	MicroUt,
+	relay, MicroUt,
 };
 
 /// Share of the time for training that a job may be expected to take.
@@ -34,7 +34,8 @@ pub struct Limits {
 	pub max_data: u64,
 	/// Memory for all jobs together, in bytes.
 	pub max_memory: u64,
-	/// The most that can be stored on chain within the time for a rescue, in bytes.
+	/// The most that can be stored on chain within the time for a rescue, in bytes. Of states that are
+	/// larger relays are asked.
 	pub max_rescue: u64,
 	/// Balance that stays free, for fees.
 	pub reserve: Balance,
@@ -70,9 +71,13 @@ impl Prices {
 			.saturating_add(self.fee_call.saturating_mul(calls))
 	}
 
-	/// Returns deposit and fees for the largest rescue that seats can ask for; saturates.
+	/// Returns deposit and fees for the largest rescue that seats can ask for, and what it costs to doubt a
+	/// committee that says of a state that it is not to be had; saturates.
 	pub fn rescue(&self, needs: &Needs) -> Balance {
-		self.storing(needs.rescue).saturating_add(self.fee_call.saturating_mul(RESCUE_CALLS))
+		let doubt = relay::price(needs.relayed, fees::RELAY_FEE, relay::APPEAL_SEATS);
+		self.storing(needs.rescue)
+			.saturating_add(self.fee_call.saturating_mul(RESCUE_CALLS))
+			.saturating_add(doubt.unwrap_or(Balance::MAX))
 	}
 
 	/// Returns what a job still costs its trainer after the application, if nothing of it is asked
@@ -167,14 +172,6 @@ pub enum Refusal {
 		/// Left beside the jobs at hand, in bytes.
 		left: u64,
 	},
-	/// Its states are too large for a rescue.
-	#[error("if verifiers could not fetch its bundle, up to {} MiB would have to be stored on chain, more than the {} MiB that can be stored in time", .bytes.div_ceil(MIB), .limit / MIB)]
-	Rescue {
-		/// The most that a rescue of the job brings, in bytes.
-		bytes: u64,
-		/// The most that can be stored, in bytes.
-		limit: u64,
-	},
 	/// Could not be done in time.
 	#[error("it would take about {needed:.0} s beside {beside} other job(s), but the time for training is {given:.0} s")]
 	Time {
@@ -247,9 +244,6 @@ pub fn worth(
 		return Err(Refusal::Data { bytes, limit: limits.max_data });
 	}
 	let needs = job.needs().map_err(Refusal::Spec)?;
-	if needs.rescue > limits.max_rescue {
-		return Err(Refusal::Rescue { bytes: needs.rescue, limit: limits.max_rescue });
-	}
 	let left = limits.max_memory.saturating_sub(standing.memory_taken);
 	if needs.memory > left {
 		return Err(Refusal::Memory { needed: needs.memory, left });

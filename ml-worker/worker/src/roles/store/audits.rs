@@ -4,7 +4,7 @@ use super::{load, save, Home, StoreError};
 use crate::roles::replay::Scale;
 use serde::{Deserialize, Serialize};
 use std::{
-	collections::HashSet,
+	collections::{BTreeSet, HashSet},
 	path::{Path, PathBuf},
 	time::SystemTime,
 };
@@ -45,6 +45,8 @@ pub struct StandingRecord {
 	pub rechecked: bool,
 	/// Whom it accuses.
 	pub accused: Vec<Accused>,
+	/// The results that it could not have when it revealed, and has looked at again.
+	pub looked: BTreeSet<usize>,
 }
 
 impl StandingRecord {

@@ -79,7 +79,13 @@ mod tests {
 		let hash = H256::repeat_byte;
 		let evaluation = Evaluation::new(f32::INFINITY, 3, 9);
 		let ended = Ended::Checkpoint { step: 50, state: hash(2), evaluation };
-		let whole = SegmentEvidence { segment: 4, trace_root: hash(1), ended, idle_since: None };
+		let whole = SegmentEvidence {
+			segment: 4,
+			trace_root: hash(1),
+			ended,
+			differs: None,
+			idle_since: None,
+		};
 		let broken = SegmentEvidence { ended: Ended::Diverged { step: 44 }, ..whole };
 		let replays = || SavedReplays::of(dir.path(), "cpu");
 		assert_eq!(replays().load(4, &hash(7)), None);

@@ -182,6 +182,7 @@ mod tests {
 		);
 		let reveal = Reveal {
 			bundle_root: H256::repeat_byte(1),
+			true_root: H256::repeat_byte(1),
 			model_root: H256::repeat_byte(2),
 			segments: 12,
 			diverged: false,
@@ -230,8 +231,13 @@ mod tests {
 	fn a_conviction_is_reported_once() {
 		let [trainer, verifier] = [1, 2].map(|n| AccountId32([n; 32]));
 		let root = H256::repeat_byte(1);
-		let result =
-			WorkResult { bundle_root: root, model_root: root, segments: 30, diverged: false };
+		let result = WorkResult {
+			bundle_root: root,
+			true_root: root,
+			model_root: root,
+			segments: 30,
+			diverged: false,
+		};
 		let at = |convicted: bool| {
 			let group = GroupView {
 				convicted: if convicted { vec![trainer] } else { vec![] },
@@ -258,7 +264,13 @@ mod tests {
 	#[test]
 	fn a_rescue_is_reported_once_over_rounds() {
 		let (bundle_root, model_root) = (H256::repeat_byte(1), H256::repeat_byte(2));
-		let result = WorkResult { bundle_root, model_root, segments: 30, diverged: false };
+		let result = WorkResult {
+			bundle_root,
+			true_root: bundle_root,
+			model_root,
+			segments: 30,
+			diverged: false,
+		};
 		let group = |asked, rescued| GroupView { asked, rescued, ..fake::group(result) };
 		let verifier = AccountId32([2; 32]);
 		let at = |round, phase, asked, rescued, seated: bool| JobView {

@@ -4,12 +4,13 @@
 use super::{actions::seed_of, reconcile::dispute_key, Key, Reported, Trainer};
 use crate::roles::{
 	blocks::LookError,
-	common::bundles::{bundle_url, fetch_bundle, servers, SourceError},
+	common::bundles::{fetch_bundle, servers, SourceError},
 	disputes::{
 		accusing::Record,
+		bundles::accusations,
 		driver::{Driver, Due},
 		files::Files,
-		parting::{accusable, accusation, claimed, parting, PartingError, Shown},
+		parting::{accusable, claimed, forced_of, parting, PartingError, Shown},
 		party::{PartyError, Subject},
 	},
 	job::Job,
@@ -26,7 +27,7 @@ use trainyard_client::{
 	JobView, Transactor,
 };
 use trainyard_proof::{
-	bundle::{files, manifest, max_checkpoint_bytes, Bundle},
+	bundle::{files, manifest, max_checkpoint_bytes, shown_file, Bundle},
 	court::{Claims, Options},
 };
 use trainyard_protocol::job::WorkResult;
@@ -68,7 +69,8 @@ impl Trainer {
 			(Side::Challenger, defendant @ Defendant::Trainer { .. }) => {
 				let root = self.accusations.result_of(&seed, defendant)?;
 				let result = self.accusations.result_folder(job.id, &root);
-				Some(Files { result, ..own })
+				let accused = Subject::of(job, defendant)?.result.bundle_root;
+				Some(Files { result, ..own }.for_bundle(&accused))
 			}
 			// That is a verifier's, which may have the same account.
 			(_, Defendant::Seat { .. }) => None,
@@ -80,7 +82,9 @@ impl Trainer {
 		let (Some(seed), Some(audit)) = (job.seed, &job.audit) else { return BTreeSet::new() };
 		let is_done = |result: &WorkResult| {
 			let of = |who| Defendant::Trainer { job: job.id, who };
-			accusable(job, result).all(|who| self.accusations.has(&seed, &of(who)))
+			// Those are accused together.
+			accusable(job, result).any(|who| self.accusations.has(&seed, &of(who)))
+				|| accusable(job, result).next().is_none()
 		};
 		audit.groups.iter().map(|group| group.result).filter(is_done).collect()
 	}
@@ -123,20 +127,15 @@ impl Trainer {
 			let options = Options { stop, ..Options::default() };
 			let recorder = files.recorder(&subject, options).map_err(files_error)?;
 			let claims = recorder.claims().clone();
-			let shown = Shown { result: &theirs, claims: &claims };
-			let mine = Shown { result: &own, claims: &mine };
+			let forced = forced_of(&of, &theirs);
+			let shown = Shown { result: &theirs, claims: &claims, forced: &forced };
+			let mine = Shown { result: &own, claims: &mine, forced: &[] };
 			if !shown.is_whole() {
 				return Err(PartingError::NotWhole);
 			}
 			let Some(target) = parting(mine, shown) else { return Ok(Vec::new()) };
 			let claimed = claimed(&recorder, shown, target)?;
-			accusable(&of, &theirs)
-				.map(|who| {
-					let defendant = Defendant::Trainer { job: of.id, who };
-					accusation(defendant, shown, target, claimed)
-						.ok_or(PartingError::NoLeaves(target))
-				})
-				.collect::<Result<Vec<Accusation>, _>>()
+			accusations((&of, &subject.case.spec), shown, (target, claimed), &files.result)
 		});
 		let accusations = match found.await? {
 			Ok(accusations) => accusations,
@@ -169,14 +168,13 @@ impl Trainer {
 		folder: &Path,
 	) -> Result<(), TaskError> {
 		if theirs.bundle_root == own.bundle_root {
-			let bytes = files::read(&bundle.join(manifest::FILE), manifest::MAX_BYTES)?;
+			let bytes = files::read(&shown_file(bundle, manifest::FILE), manifest::MAX_BYTES)?;
 			return Ok(files::write(&folder.join(manifest::FILE), &bytes)?);
 		}
-		let (limit, root) = (max_checkpoint_bytes(job.checked()?), theirs.bundle_root);
+		let limit = max_checkpoint_bytes(job.checked()?);
 		let mut last = None::<SourceError>;
 		for server in servers(job, theirs) {
-			let base = bundle_url(&server, theirs);
-			match fetch_bundle(&self.fetcher, &base, root, &[], folder, limit).await {
+			match fetch_bundle(&self.fetcher, &server, theirs, &[], folder, limit).await {
 				Ok(()) => return Ok(()),
 				Err(e) => last = Some(e),
 			}

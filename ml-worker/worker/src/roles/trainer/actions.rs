@@ -28,7 +28,7 @@ use trainyard_client::{
 	calls, AccountId32, Head, JobView,
 };
 use trainyard_proof::{
-	bundle::{self, files},
+	bundle::{self, files, Bundle},
 	inputs::Inputs,
 	train::{self, Budget, RehearsalError},
 	verify,
@@ -36,7 +36,7 @@ use trainyard_proof::{
 use trainyard_protocol::{
 	audit::AuditPhase,
 	blob::Chunked,
-	commitment,
+	commitment, forced,
 	job::{JobState, Reveal, WorkResult},
 	pieces::{Answer, Answers, Piece},
 	JobId, H256,
@@ -92,6 +92,8 @@ impl Trainer {
 			Action::Reveal => self.reveal(&job, head).await,
 			Action::Store => self.store(&job).await,
 			Action::Rescue(group) => self.rescue(&job, group).await,
+			Action::Open => self.open_forced(&job, head).await,
+			Action::Doubt(relay) => self.doubt(&job, relay, head).await,
 			Action::Poke => {
 				self.sender.run(&calls::poke(job.id).on(head)).await?;
 				Ok(())
@@ -161,7 +163,8 @@ impl Trainer {
 
 	async fn apply(&self, job: &JobView, head: Head) -> Outcome {
 		let digest = commitment::job(&job.spec, &job.terms);
-		self.sender.run(&calls::apply(job.id, &digest).on(head)).await?;
+		let forced = forced::commitment(&self.secret(job));
+		self.sender.run(&calls::apply(job.id, &digest, &forced).on(head)).await?;
 		let price = plan::price(job);
 		let text = format!(
 			"applied: {} for a deposit of {}",
@@ -253,6 +256,7 @@ impl Trainer {
 		let Committed { result, salt } = committed(record)?;
 		let reveal = Reveal {
 			bundle_root: result.bundle_root,
+			true_root: result.true_root,
 			model_root: result.model_root,
 			segments: result.segments,
 			diverged: result.diverged,
@@ -261,6 +265,24 @@ impl Trainer {
 		self.sender.run(&calls::reveal_result(job.id, &reveal, &salt.0).on(head)).await?;
 		let text = format!("revealed, served at {}", self.location);
 		self.report.job(job.id, "revealed", &text, json!({ "location": self.location }));
+		Ok(())
+	}
+
+	/// Opens the leaves that this trainer forced to be false.
+	async fn open_forced(&self, job: &JobView, head: Head) -> Outcome {
+		let seed = seed_of(job)?;
+		let (folder, secret) = (self.home.bundle_folder(job.id, &seed), self.secret(job));
+		let opened = tokio::task::spawn_blocking(move || {
+			Bundle::open(&folder)?.opening(&secret).ok_or_else(|| {
+				TaskError::failed("the bundle has too few checkpoints for its forced leaves")
+			})
+		});
+		let opening = opened.await??;
+		let call = calls::open_forced(job.id, &self.secret(job), &opening);
+		self.sender.run(&call.on(head)).await?;
+		let leaves: Vec<u32> = opening.leaves.iter().map(|leaf| leaf.step).collect();
+		let text = format!("opened the forced leaves after steps {leaves:?}");
+		self.report.job(job.id, "opened", &text, json!({ "steps": leaves }));
 		Ok(())
 	}
 
@@ -399,8 +421,13 @@ mod tests {
 	#[test]
 	fn a_rescue_answers_the_group_that_asks() {
 		let (seed, other) = (H256::repeat_byte(1), H256::repeat_byte(2));
-		let result =
-			WorkResult { bundle_root: seed, model_root: other, segments: 3, diverged: false };
+		let result = WorkResult {
+			bundle_root: seed,
+			true_root: seed,
+			model_root: other,
+			segments: 3,
+			diverged: false,
+		};
 		let files = vec![Piece::Leaves];
 		let group = |asked| {
 			let rescued = vec![RescuedView { piece: Piece::State(1), blob: other }];

@@ -5,6 +5,7 @@ mod actions;
 mod blobs;
 mod outcome;
 mod reconcile;
+mod relays;
 mod resources;
 mod slots;
 mod training;
@@ -46,6 +47,7 @@ use trainyard_proof::train::Cheat;
 use trainyard_protocol::{
 	job::{Balance, UNDECIDED_PERCENT},
 	pieces::Piece,
+	relay::RelayId,
 	JobId, MicroUt, Text, H256,
 };
 
@@ -221,6 +223,8 @@ struct Reported {
 	lost: HashSet<JobId>,
 	/// Problems with the files of a job, or with the folder.
 	problems: HashMap<Option<JobId>, String>,
+	/// Relays about own results.
+	relays: HashSet<(JobId, RelayId)>,
 }
 
 impl Reported {
@@ -231,6 +235,7 @@ impl Reported {
 		self.refusals.retain(|job, _| known.contains(job));
 		self.lost.retain(|job| known.contains(job));
 		self.problems.retain(|job, _| job.is_none_or(|job| known.contains(&job)));
+		self.relays.retain(|(job, _)| known.contains(job));
 	}
 }
 

@@ -66,7 +66,7 @@ fn undecided(job: &Job) -> u32 {
 	}
 	let undecided = job.replicas.iter().filter(|replica| replica.fate == Fate::Undecided);
 	let results: BTreeSet<_> =
-		undecided.filter_map(|replica| Some(replica.reveal.as_ref()?.result())).collect();
+		undecided.filter_map(|replica| Some(replica.reveal.as_ref()?.result().common())).collect();
 	results.len() as u32
 }
 
@@ -140,6 +140,7 @@ mod tests {
 	fn replica(trainer: AccountId32, fate: Fate, segments: u32) -> ReplicaView {
 		let reveal = Reveal {
 			bundle_root: H256::zero(),
+			true_root: H256::zero(),
 			model_root: H256::zero(),
 			segments,
 			diverged: fate == Fate::Diverged,

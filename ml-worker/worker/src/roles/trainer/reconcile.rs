@@ -69,6 +69,7 @@ impl Trainer {
 		self.remove_old_seeds(&jobs, head);
 		reported.retain(&jobs);
 		standing.disputed = disputes.work.iter().any(|(_, work)| matches!(work, Work::Move(_)));
+		let doubts = self.look_at_relays(&jobs, reported, head).await?;
 		let mut gathered = Gathered::default();
 		gathered.wanted.extend(disputes.work.iter().map(|(job, work)| dispute_key(*job, *work)));
 		let (mut bundles, mut blobs) = (HashMap::new(), HashMap::new());
@@ -80,7 +81,7 @@ impl Trainer {
 			}
 			let known_stored = stored.contains(&job.id);
 			let disputed = disputes.jobs.contains(&job.id);
-			let plan = match self.consider(&job, known_stored, disputed, &standing, reported) {
+			let mut plan = match self.consider(&job, known_stored, disputed, &standing, reported) {
 				Ok(plan) => plan,
 				// This job's files are broken: the others go on.
 				Err(e) => {
@@ -94,6 +95,10 @@ impl Trainer {
 			if plan.finished {
 				continue;
 			}
+			if plan.serve_bundle {
+				let doubted = doubts.iter().filter(|(of, _)| *of == job.id);
+				plan.actions.extend(doubted.map(|(_, relay)| Action::Doubt(*relay)));
+			}
 			if plan.serve_data || !plan.actions.is_empty() {
 				gathered.keep.extend(hashes(&job.spec));
 			}
@@ -104,7 +109,10 @@ impl Trainer {
 			}
 			if let Some(reveal) = replica_of(&job, self.me()).and_then(|r| r.reveal.as_ref()) {
 				if let (true, Some(seed)) = (plan.serve_bundle, job.seed) {
-					bundles.insert(reveal.bundle_root, self.home.bundle_folder(job.id, &seed));
+					let folder = self.home.bundle_folder(job.id, &seed);
+					// Its states are those of all trainers of this result.
+					bundles.insert(reveal.true_root, folder.clone());
+					bundles.insert(reveal.bundle_root, folder);
 				}
 			}
 			gathered.wanted.extend(plan.actions.iter().map(|action| key(&job, *action)));

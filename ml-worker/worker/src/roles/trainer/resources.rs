@@ -37,10 +37,8 @@ impl Room {
 
 /// Returns the most that this chain takes of a rescue in the time for it, in bytes.
 pub(super) async fn max_rescue(chain: &Chain) -> Result<u64, ChainError> {
-	let largest = chain.constant("ModelStorage", "MaxBlob").await?;
-	let largest = largest.and_then(|n| u64::try_from(n).ok()).unwrap_or(u64::MAX);
-	// The chain counts with the period that root has set; this trainer with that of genesis.
-	Ok(largest.min(blob::rescue_room(blob::CARRY_BLOCKS)))
+	let most = chain.constant("Verification", "MaxRescue").await?;
+	Ok(most.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(blob::room().rescue))
 }
 
 /// Returns what storing and sending costs on this chain.

@@ -28,6 +28,8 @@ use trainyard_proof::{
 	},
 };
 use trainyard_protocol::{
+	commitment,
+	forced::Secret,
 	job::{BlockNumber, JobState, WorkResult},
 	JobId, H256,
 };
@@ -66,6 +68,8 @@ pub(super) struct Training {
 	pub out: PathBuf,
 	pub paths: InputPaths,
 	pub cheat: Option<Cheat>,
+	/// From which the leaves are drawn that are forced to be false.
+	pub secret: Secret,
 	/// Segments that are replayed before the result counts.
 	pub checks: u32,
 	pub stop: Arc<AtomicBool>,
@@ -86,8 +90,8 @@ impl Training {
 		for _ in 0..RUNS {
 			let (bundle, begun_at) = self.train(device)?;
 			let first = *first.get_or_insert(begun_at);
-			let result = bundle.result()?;
-			flop = flop.saturating_add(flop_since(&self.spec, begun_at, result.segments));
+			let segments = bundle.manifest().segments();
+			flop = flop.saturating_add(flop_since(&self.spec, begun_at, segments));
 			if let Some(Finding::False { segment, whole, what }) =
 				self.checked(&bundle, &mut check)?
 			{
@@ -97,6 +101,8 @@ impl Training {
 				device = Compute::Cpu;
 				continue;
 			}
+			bundle.force(&self.secret)?;
+			let result = bundle.result()?;
 			plot::illustrate(&bundle);
 			let manifest = bundle.manifest();
 			let accuracy = manifest.checkpoints.last().map(|c| c.validation.accuracy());
@@ -259,10 +265,16 @@ impl Trainer {
 			spec,
 			seed,
 			cheat: self.cheat,
+			secret: self.secret(job),
 			checks,
 			stop,
 			report: self.report.clone(),
 		}
+	}
+
+	/// Returns the secret from which this trainer's forced leaves in a job are drawn.
+	pub(super) fn secret(&self, job: &JobView) -> Secret {
+		self.sender.forced_secret(job.id, &commitment::job(&job.spec, &job.terms))
 	}
 
 	/// Returns the time that a check may take: half of what is left for the commitment, because a
@@ -303,6 +315,7 @@ mod tests {
 			out: folder.join("out"),
 			paths: InputPaths::data(table),
 			cheat: None,
+			secret: [3; 32],
 			checks,
 			stop: Arc::default(),
 			report: Reporter::new("trainer", true, Some(&folder.join("events"))),
@@ -362,7 +375,8 @@ mod tests {
 			}
 		});
 		let trained = trained.unwrap();
-		assert_eq!((roots.len(), trained.result.bundle_root), (2, roots[1]));
+		assert_eq!((roots.len(), trained.result.true_root), (2, roots[1]));
+		assert_ne!(trained.result.bundle_root, roots[1], "others are shown forced leaves");
 		let reported = ["training", "self_check_failed", "training", "self_check"];
 		assert_eq!(events(folder.path()), reported);
 		let text = std::fs::read_to_string(folder.path().join("events")).unwrap();

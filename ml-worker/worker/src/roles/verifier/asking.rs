@@ -46,7 +46,7 @@ impl Asker {
 		match self {
 			Self::Chain(sender) => {
 				let head = sender.chain().head().await?;
-				sender.run(&calls::request_pieces(job, group, pieces).on(head)).await?;
+				sender.run(&calls::request_pieces(job, group, pieces, 0).on(head)).await?;
 				Ok(())
 			}
 			#[cfg(test)]

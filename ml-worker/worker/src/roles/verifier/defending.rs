@@ -3,7 +3,7 @@
 use super::{rescued::garbage, sources::places, Key, Memory, Verifier};
 use crate::roles::{
 	blocks::LookError,
-	disputes::{driver::Driver, files::Files, party::Subject},
+	disputes::{bundles::manifest_of, driver::Driver, files::Files, party::Subject},
 	store::{result_folder, Home},
 	tasks::Tasks,
 };
@@ -35,7 +35,8 @@ pub(super) fn files_of(home: &Home, job: &JobView, dispute: &Dispute) -> Option<
 		(0..MAX_REPLICAS).map(of)
 	});
 	let has = |dir: &PathBuf| {
-		let bundle = Bundle::open(dir).ok().filter(|bundle| bundle.root() == result.bundle_root);
+		let bundle =
+			Bundle::open(dir).ok().filter(|_| manifest_of(dir, &result.bundle_root).is_some());
 		bundle.is_some_and(|bundle| step == 0 || bundle.has_checkpoint(step))
 	};
 	let dir = results.into_iter().find(has)?;
@@ -44,7 +45,7 @@ pub(super) fn files_of(home: &Home, job: &JobView, dispute: &Dispute) -> Option<
 		Target::Rescue { blob, .. } => Some(garbage(&dir, &blob)).filter(|path| path.is_file()),
 		_ => None,
 	};
-	Some(Files { blob, ..Files::of_bundle(&dir, inputs) })
+	Some(Files { blob, ..Files::of_bundle(&dir, inputs).for_bundle(&result.bundle_root) })
 }
 
 impl Verifier {

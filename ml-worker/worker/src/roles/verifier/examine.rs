@@ -69,7 +69,7 @@ impl Verifier {
 		let lot = round.lots.get(index).ok_or_else(unknown)?;
 		let dir = round.folder_of(index);
 		let servers = servers(job, &group.result);
-		let relays = relay::others(round.audit, self.sender.account());
+		let mut relays = relay::others(round.audit, self.sender.account());
 		if job.spec.file_bytes() > self.max_data || !self.has_memory(round, index) {
 			return Ok((Verdict::Unavailable, None));
 		}
@@ -80,6 +80,7 @@ impl Verifier {
 		loop {
 			let mut problems = Vec::new();
 			let (mut whole, mut wanted) = (false, BTreeSet::new());
+			relays.extend(self.new_relays(round, group, &relays).await);
 			let attempts = attempts(round, group, &servers, &relays);
 			let mut waiting = attempts.as_slice();
 			while let Some((source, rest)) = waiting.split_first() {

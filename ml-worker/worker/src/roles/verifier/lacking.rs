@@ -19,19 +19,18 @@ use trainyard_proof::{
 	verify::{self, sizes_of},
 };
 use trainyard_protocol::{
-	blob,
 	job::WorkResult,
 	pieces::{Piece, PieceSizes, Pieces, MAX_PIECES},
 };
 
-/// Returns the first of these pieces that the chain takes together. What is left is asked for when they
-/// are here.
+/// Returns the first of these pieces that the chain takes together, which carries `room` bytes. What is left
+/// is asked for when they are here. A state that is larger is asked of a committee while results stand.
 fn that_fit(
 	pieces: impl Iterator<Item = Piece>,
 	sizes: &PieceSizes,
 	result: &WorkResult,
+	room: u64,
 ) -> Vec<Piece> {
-	let room = blob::rescue_room(blob::CARRY_BLOCKS);
 	let mut taken = 0u64;
 	let mut fits = |piece: &Piece| {
 		let all = taken.saturating_add(sizes.of(piece, result, &[]));
@@ -79,6 +78,31 @@ impl Verifier {
 		lacking
 	}
 
+	/// Returns the states that an audit of this result reads, that no block carries and `dir` lacks. None
+	/// where the manifest is missing, without which nothing shows which state a file must have.
+	pub(super) async fn lacking_states(
+		&self,
+		round: &Round<'_>,
+		(index, group): (usize, &GroupView),
+		dir: &Path,
+	) -> Vec<u32> {
+		let spec = &round.spec;
+		let mut lacking = Vec::new();
+		let is_listed = has_manifest(dir, group.result.bundle_root).await;
+		if !self.large.is_large(spec) || !is_listed {
+			return lacking;
+		}
+		let limit = bundle::max_checkpoint_bytes(spec);
+		let segments = round.lots.get(index).map(Lot::segments).unwrap_or_default();
+		for index in verify::required_checkpoints(group.result.segments, &segments) {
+			let Some(step) = spec.checkpoint_step(index) else { continue };
+			if !has_state(dir, &bundle::manifest::checkpoint_file(step), limit).await {
+				lacking.push(index);
+			}
+		}
+		lacking
+	}
+
 	/// Returns whether the rows of a job, decoded or not, are in the cache or in `dir`, and whether its
 	/// initial model is, if it has one.
 	async fn has_inputs(&self, spec: &JobSpec, dir: &Path) -> (bool, bool) {
@@ -117,7 +141,7 @@ impl Verifier {
 		let mut lacking = self.lacking(round, (index, group), &round.folder_of(index)).await;
 		lacking.extend(more);
 		let sizes = sizes_of(&round.spec);
-		let listed = that_fit(lacking.into_iter(), &sizes, &group.result);
+		let listed = that_fit(lacking.into_iter(), &sizes, &group.result, self.large.room);
 		let (Ok(pieces), Ok(number)) = (Pieces::try_from(listed), u32::try_from(index)) else {
 			return Ok(false);
 		};

@@ -2,12 +2,14 @@
 //! it is drawn for it computes again (`drilling`).
 
 mod asking;
+mod bundles;
 pub mod deadlines;
 mod defending;
 mod drilling;
 mod examine;
 mod findings;
 mod lacking;
+mod large;
 mod lots;
 mod moved;
 mod parting;
@@ -25,6 +27,7 @@ mod timing;
 use super::{
 	blocks::LookError,
 	common::{
+		large::{Large, RelayArgs},
 		lost::{self, Replaced},
 		serving::ServingError,
 		webhook::{Webhook, WebhookError},
@@ -129,6 +132,8 @@ pub struct VerifierArgs {
 	#[arg(long, value_name = "MIB", default_value_t = 64)]
 	rules_mib: u64,
 	#[command(flatten)]
+	relays: RelayArgs,
+	#[command(flatten)]
 	disputes: DisputeArgs,
 	/// Stop after the first verdict that was revealed. Nobody defends its evidence then
 	#[arg(long)]
@@ -177,6 +182,8 @@ pub enum Duty {
 	Recheck,
 	/// Accuse somebody while results stand.
 	Accuse,
+	/// Look again, while results stand, at what could not be had before.
+	LookAgain,
 	/// Compute the full-pass rules, for the report. Nothing waits for it, so it comes after the
 	/// commitment.
 	Assess,
@@ -206,9 +213,9 @@ pub fn duty(
 }
 
 /// Returns everything that is audited in a round, with the seed by which seats draw: the findings about
-/// it hold for nothing else.
+/// it hold for nothing else. In which of its bundles a seat looks at a result makes no difference.
 fn subject(job: &JobView, audit: &AuditView) -> (Option<H256>, Option<H256>, Vec<WorkResult>) {
-	(job.seed, audit.seed, audit.groups.iter().map(|group| group.result).collect())
+	(job.seed, audit.seed, audit.groups.iter().map(|group| group.result.common()).collect())
 }
 
 /// A task that runs beside the look at the chain.
@@ -258,6 +265,7 @@ struct Verifier {
 	chain: Arc<Chain>,
 	sender: Arc<Transactor>,
 	asker: Asker,
+	large: Large,
 	home: Arc<Home>,
 	units: Arc<Units>,
 	fetcher: Fetcher,
@@ -346,6 +354,7 @@ impl Role for VerifierRole {
 			block_time: chain.block_time().await?,
 			capacity: capacity.work,
 			asker: Asker::Chain(sender.clone()),
+			large: args.relays.large(&sender, webhook.clone()).await?,
 			units: Arc::new(units.in_processes(replayers.clone())),
 			replayers,
 			fetcher,
@@ -446,6 +455,7 @@ impl Verifier {
 				continue;
 			};
 			let folder = self.folder(job, audit);
+			let audit = &bundles::looked_at(audit, &folder);
 			folders.insert(folder.clone());
 			if audit.committee.iter().any(|member| member.verifier == *self.sender.account()) {
 				fetched.add(&self.home, job, audit, &folder);
@@ -510,7 +520,7 @@ impl Verifier {
 		// from others. One that does not know what was rescued since begins again, and keeps what it
 		// replayed.
 		tasks.stop_unless(|key| match key {
-			Key::Audit(_, _, Duty::Audit | Duty::Recheck) => {
+			Key::Audit(_, _, Duty::Audit | Duty::Recheck | Duty::LookAgain) => {
 				wanted.contains(key) && !redrawn.contains(key)
 			}
 			_ => true,
@@ -537,6 +547,7 @@ impl Verifier {
 	) -> Outcome {
 		let audit =
 			job.audit.as_ref().ok_or_else(|| TaskError::failed("the job is not audited"))?;
+		let audit = &bundles::looked_at(audit, &folder);
 		match (duty, found) {
 			(Duty::Audit, _) => self.audit(&job, audit, &folder, head.number, stop).await,
 			(Duty::Commit, Some(found)) => self.commit(&job, audit, &found, head).await,
@@ -544,6 +555,7 @@ impl Verifier {
 			(Duty::Assess, Some(found)) => self.assess(&job, audit, &found, &folder, stop).await,
 			(Duty::Recheck, _) => self.recheck(&job, audit, &folder, head.number, stop).await,
 			(Duty::Accuse, _) => self.accuse(&job, audit, &folder, head).await,
+			(Duty::LookAgain, _) => self.look_again(&job, audit, &folder, head.number, stop).await,
 			(_, None) => Err(TaskError::failed("there are no findings")),
 		}
 	}

@@ -2,10 +2,10 @@
 
 use super::{
 	round::Round,
-	sources::{bundle_url, Source},
+	sources::{states_url, Source},
 	Verifier,
 };
-use crate::roles::openings::{Came, Place};
+use crate::roles::openings::{farthest, Came, Place};
 use serde_json::json;
 use std::{
 	path::Path,
@@ -13,7 +13,7 @@ use std::{
 };
 use trainyard_proof::{
 	bundle::{self, Bundle},
-	verify::movement::{Fault, Measure, Walk},
+	verify::movement::{Measure, Walk},
 };
 
 /// The file in which the reading of a result's movement is kept, in the folder of the result.
@@ -38,7 +38,7 @@ impl Verifier {
 		let group = round.audit.groups.get(index).ok_or("there is no such result")?;
 		let base = match source {
 			Source::Served(server) | Source::Relayed(server) => {
-				Some(bundle_url(server, &group.result))
+				Some(states_url(server, &group.result))
 			}
 			Source::Here | Source::Rescued(_) | Source::Submitter => None,
 		};
@@ -68,21 +68,16 @@ impl Verifier {
 			});
 			self.report.job(round.job.id, "movement", &text, fields);
 		};
-		while let Some(request) = walk.request() {
-			let answer = place.open(&self.fetcher, &request, &mut came).await;
-			match walk.answer(&request, answer) {
-				Ok(()) => {}
-				Err(Fault::NotFinite { checkpoint, .. }) => {
-					return Ok(Some(checkpoint.saturating_sub(1)));
-				}
-				Err(fault) => return Err(format!("{source}: {fault}")),
-			}
+		let note = |walk: &Walk<'_>, came: &Came| {
 			if reported.elapsed() >= REPORTED {
-				report(&walk, &came);
+				report(walk, came);
 				reported = Instant::now();
 			}
-		}
+			Ok(())
+		};
+		let farthest = farthest(&mut walk, &place, &self.fetcher, &mut came, note).await;
+		let farthest = farthest.map_err(|why| format!("{source}: {why}"))?;
 		report(&walk, &came);
-		Ok(walk.movement().pick().map(|pick| pick.segment))
+		Ok(farthest)
 	}
 }

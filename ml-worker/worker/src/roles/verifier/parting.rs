@@ -5,7 +5,7 @@ use super::{
 	relay,
 	rescued::{stored, was_read},
 	round::Round,
-	sources::{bundle_url, fetch_state, has_state, servers, share},
+	sources::{fetch_state, has_state, servers, share, states_url},
 	Verifier,
 };
 use crate::roles::tasks::stopped;
@@ -46,7 +46,7 @@ impl Verifier {
 			let relays = relay::others(round.audit, self.sender.account());
 			let servers = servers(round.job, &group.result).into_iter().chain(relays);
 			places
-				.extend(servers.map(|server| (bundle_url(&server, &group.result), dir.to_owned())));
+				.extend(servers.map(|server| (states_url(&server, &group.result), dir.to_owned())));
 		}
 		let mut may_pass = !places.is_empty();
 		while std::mem::take(&mut may_pass) && Instant::now() < give_up {

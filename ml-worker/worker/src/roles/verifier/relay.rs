@@ -25,7 +25,7 @@ use std::{
 };
 use tracing::{info, warn};
 use trainyard_client::{AccountId32, AuditView, JobView};
-use trainyard_protocol::{Text, H256};
+use trainyard_protocol::{job::WorkResult, Text, H256};
 
 /// The server of a verifier.
 pub(super) struct Relay {
@@ -45,7 +45,7 @@ impl Fetched {
 	/// Adds the results of an audit, whose round has this folder, and the files of its job.
 	pub(super) fn add(&mut self, home: &Home, job: &JobView, audit: &AuditView, folder: &Path) {
 		for (index, group) in audit.groups.iter().enumerate() {
-			self.bundles.insert(group.result.bundle_root, result_folder(folder, index));
+			self.add_bundle(&group.result, result_folder(folder, index));
 		}
 		for (_, file) in job.spec.files() {
 			self.blobs.insert(file.content_hash, home.data(&file.content_hash));
@@ -54,9 +54,11 @@ impl Fetched {
 }
 
 impl Fetched {
-	/// Adds the bundle of this root, of which there is a part in `dir`.
-	pub(super) fn add_bundle(&mut self, root: H256, dir: PathBuf) {
-		self.bundles.insert(root, dir);
+	/// Adds a result of which there is a part in `dir`: the manifest by the root of the bundle, and all
+	/// states by the root that its trainers have in common.
+	pub(super) fn add_bundle(&mut self, result: &WorkResult, dir: PathBuf) {
+		self.bundles.insert(result.true_root, dir.clone());
+		self.bundles.insert(result.bundle_root, dir);
 	}
 }
 

@@ -9,7 +9,7 @@ use super::{relay::Fetched, Key, Memory, Verifier, MARGIN};
 use crate::roles::{
 	blocks::LookError,
 	checked,
-	common::bundles::{bundle_url, fetch_bundle, has_manifest, has_state, servers},
+	common::bundles::{fetch_bundle, has_manifest, has_state, servers},
 	fetch,
 	store::result_folder,
 	tasks::{stopped, Outcome, TaskError, Tasks},
@@ -145,7 +145,7 @@ impl Verifier {
 				let folder = self.relay_folder(job, audit, relay.id);
 				let Some(group) = audit.groups.get(relay.group as usize) else { continue };
 				let dir = result_folder(&folder, relay.group as usize);
-				fetched.add_bundle(group.result.bundle_root, dir);
+				fetched.add_bundle(&group.result, dir);
 				folders.insert(folder.clone());
 				let here = memory.relayed.contains(&relay.id);
 				for duty in duties(&relay, me, head.number, here) {
@@ -224,8 +224,7 @@ impl Verifier {
 		let (_, file) = state_file(job, relay)
 			.ok_or_else(|| TaskError::failed("this piece is not fetched for others"))?;
 		let limit = bundle::max_checkpoint_bytes(&spec);
-		let root = result.bundle_root;
-		if has_manifest(dir, root).await && has_state(dir, &file, limit).await {
+		if has_manifest(dir, result.bundle_root).await && has_state(dir, &file, limit).await {
 			return Ok(());
 		}
 		let claimed = self.space.claim(&self.home, dir, limit, &[], self.units.reading())?;
@@ -240,9 +239,8 @@ impl Verifier {
 		let mut why = String::from("nobody serves it");
 		let from = sources(job, relay, &result, me);
 		for (at, server) in from.iter().enumerate() {
-			let base = bundle_url(server, &result);
 			let share = super::sources::share(give_up, from.len() - at);
-			let fetching = fetch_bundle(&self.fetcher, &base, root, &needed, dir, limit);
+			let fetching = fetch_bundle(&self.fetcher, server, &result, &needed, dir, limit);
 			match tokio::time::timeout(share, fetching).await {
 				Ok(Ok(())) => {
 					let text = format!("a piece that is relayed was fetched from {server}");
@@ -251,7 +249,7 @@ impl Verifier {
 					return Ok(());
 				}
 				Ok(Err(e)) => why = e.to_string(),
-				Err(_) => why = format!("{base} is too slow"),
+				Err(_) => why = format!("{server} is too slow"),
 			}
 		}
 		Err(TaskError::failed(format!("a piece that is relayed cannot be had yet: {why}")))
@@ -338,7 +336,13 @@ mod tests {
 		view.seats.extend([at(3, true), at(1, true)]);
 		let job = trainyard_client::fake::job(JobState::Auditing);
 		let (bundle_root, model_root) = Default::default();
-		let result = WorkResult { bundle_root, model_root, segments: 3, diverged: false };
+		let result = WorkResult {
+			bundle_root,
+			true_root: bundle_root,
+			model_root,
+			segments: 3,
+			diverged: false,
+		};
 		let from = sources(&job, &view, &result, &me());
 		assert_eq!(from, ["http://203.0.113.3", "http://203.0.113.2"]);
 	}

@@ -55,7 +55,7 @@ async fn a_state_goes_from_its_trainer_to_a_seat_and_on_to_others() {
 
 	let result = scene.audit.groups[1].result;
 	let mut fetched = Fetched::default();
-	fetched.add_bundle(result.bundle_root, here);
+	fetched.add_bundle(&result, here);
 	first.relay.serve(fetched);
 	let location = first.relay.location().cloned();
 	again.fetch_relayed(&scene.job, &relay(location), &there, head).await.unwrap();

@@ -24,11 +24,7 @@ use tracing::info;
 use trainyard_client::{blobs, AccountId32, GroupView, JobView, RescuedView};
 use trainyard_program::spec::{CheckedSpec, JobSpec};
 use trainyard_proof::{
-	bundle::{
-		self, files,
-		manifest::{self, Manifest},
-		Bundle,
-	},
+	bundle::{self, files, manifest, Bundle},
 	data::kept,
 	verify::{sizes_of, Charge},
 };
@@ -268,7 +264,7 @@ impl Verifier {
 		let spec = &round.spec;
 		tokio::fs::create_dir_all(dir).await?;
 		let Stored::Blob(RescuedView { piece, blob }) = *stored else {
-			return self.fetch_leaves(round, (index, group), dir).await;
+			return self.fetch_leaves(round, group, dir).await;
 		};
 		drop_other_parts(dir, &blob)?;
 		let part = kept_at(dir, &blob, PART);
@@ -302,16 +298,13 @@ impl Verifier {
 	async fn fetch_leaves(
 		&self,
 		round: &Round<'_>,
-		(index, group): (usize, &GroupView),
+		group: &GroupView,
 		dir: &Path,
 	) -> Result<(), SourceError> {
-		let at = self.chain.head().await?.hash;
-		let number = u32::try_from(index).unwrap_or(u32::MAX);
-		let leaves = self.chain.shown_leaves(round.job.id, number, at).await?;
-		let manifest = Manifest::of_leaves(round.spec.clone(), round.seed, &leaves)
-			.filter(|manifest| manifest.computed_root() == group.result.bundle_root)
-			.ok_or_else(|| SourceError::Garbage("the leaves are not those of the result".into()))?;
-		files::write(&dir.join(manifest::FILE), &manifest.to_bytes())?;
-		Ok(())
+		let of = (round.job, &round.spec, round.seed);
+		match self.leaves_of(of, group, &group.result, dir).await {
+			true => Ok(()),
+			false => Err(SourceError::Garbage("the leaves of this bundle are not on chain".into())),
+		}
 	}
 }

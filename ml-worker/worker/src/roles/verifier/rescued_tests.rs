@@ -4,7 +4,7 @@ use super::*;
 use std::sync::Mutex;
 use trainyard_client::RescuedView;
 use trainyard_proof::inputs::{InputPaths, Inputs};
-use trainyard_protocol::{accusation::LeafContent, pieces::Piece};
+use trainyard_protocol::{accusation::LeafContent, pieces::Piece, views::BundleView};
 
 /// Roots and numbers of chunks.
 type Reads = Arc<Mutex<Vec<(H256, u32)>>>;
@@ -59,11 +59,17 @@ fn storing(
 	(node, reads)
 }
 
+/// Who stores what is asked for.
+const STORES: AccountId32 = AccountId32([1; 32]);
+
 /// A scene with the honest result alone, which nobody serves and whose files are in the folder given.
 async fn withheld() -> (Scene, PathBuf, CheckedSpec) {
 	let mut scene = scene().await;
 	scene.audit.groups.remove(0);
 	scene.job.replicas.clear();
+	let group = &mut scene.audit.groups[0];
+	let root = group.result.bundle_root;
+	group.bundles = vec![BundleView { trainer: STORES, root, forced: None }];
 	let (dir, spec) = (scene.folder.path().join("honest"), scene.job.spec.clone().check().unwrap());
 	(scene, dir, spec)
 }
@@ -134,7 +140,7 @@ async fn a_rescue_whose_reading_broke_off_goes_on_and_is_judged() {
 	group.rescued = blobs.iter().map(|(view, _)| *view).collect();
 	let bytes: Vec<Vec<u8>> = blobs.iter().map(|(_, bytes)| bytes.clone()).collect();
 	let (node, asked) = storing(bytes, |index, times| index == 0 && times == 1);
-	let node = node.storing_leaves(scene.job.id, 0, &leaves);
+	let node = node.storing_leaves(scene.job.id, &STORES, &leaves);
 	let verifier = verifier_on(&scene.folder.path().join("rescued"), node).await;
 	let verdict = judged(&scene, &verifier).await;
 	assert!(matches!(verdict, GroupVerdict::Replayed(_)), "{verdict:?}");
@@ -203,7 +209,7 @@ async fn what_is_right_is_taken_from_each_rescue() {
 	group.stored = vec![Piece::Leaves];
 	group.rescued = blobs.iter().map(|(view, _)| *view).collect();
 	let (node, reads) = storing(blobs.into_iter().map(|(_, bytes)| bytes).collect(), |_, _| false);
-	let node = node.storing_leaves(scene.job.id, 0, &leaves);
+	let node = node.storing_leaves(scene.job.id, &STORES, &leaves);
 	let verifier = verifier_on(&scene.folder.path().join("seat"), node).await;
 	let verdict = judged(&scene, &verifier).await;
 	assert!(matches!(verdict, GroupVerdict::Replayed(_)), "{verdict:?}");

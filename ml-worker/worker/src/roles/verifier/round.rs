@@ -127,8 +127,9 @@ impl Found {
 	}
 }
 
-/// Returns whom the seat number `seat` accuses of a result: its trainers are shared out among the seats,
-/// without those who were convicted already.
+/// Returns whom the seat number `seat` accuses of a result: those whose bundle it is are shared out among the
+/// seats, without those who were convicted already. Others who delivered the same result are accused when
+/// their bundles were opened.
 pub(super) fn accused(job: &JobView, group: &GroupView, seat: usize) -> Option<AccountId32> {
 	let delivered = job.replicas.iter().filter(|replica| {
 		let revealed = replica.reveal.as_ref().map(|reveal| reveal.result());
@@ -152,6 +153,8 @@ impl Verifier {
 		let AuditPhase::Committing { until } = audit.phase else {
 			return Err(TaskError::failed("commitments are not taken"));
 		};
+		let (spec, seed) = (checked(job)?, seed_of(job)?);
+		let audit = &self.choose((job, &spec, seed), audit, folder).await;
 		let blocks = until.saturating_sub(best).saturating_sub(MARGIN);
 		let window = self.block_time.saturating_mul(blocks);
 		let replaying = timing::replaying(job, audit, self.capacity, self.block_time);
@@ -161,9 +164,9 @@ impl Verifier {
 		let draw = self.draw(job, audit)?;
 		let round = Round {
 			job,
-			spec: checked(job)?,
+			spec,
 			audit,
-			seed: seed_of(job)?,
+			seed,
 			folder,
 			draw,
 			lots: self.lots(draw, audit),
@@ -202,7 +205,6 @@ impl Verifier {
 			found.insert(index, Found { verdict, parts, report, took });
 		}
 		self.settle_partings(&round, give_up_searched, &mut found).await?;
-		self.drop_too_dear(&round, &mut found).await;
 		let (findings, paths) = self.findings(&round, &found).await?;
 		for (index, found) in &found {
 			if let (Some(verdict), Some(lot)) =
@@ -219,25 +221,6 @@ impl Verifier {
 		// The salt is on disk before anything is sent.
 		self.home.save_findings(folder, &record)?;
 		Ok(())
-	}
-
-	/// Says nothing of results that are false where the bond does not cover an accusation: the chain would
-	/// refuse all findings.
-	async fn drop_too_dear(&self, round: &Round<'_>, found: &mut BTreeMap<usize, Found>) {
-		let is_false = |found: &Found| matches!(found.verdict, Verdict::False(_));
-		if found.values().filter(|found| is_false(found)).count() < 2 {
-			return;
-		}
-		let most = self.most_rejections(round.job).await;
-		for (index, found) in found.iter_mut().filter(|(_, found)| is_false(found)).skip(most) {
-			let text = format!(
-				"result {index} is false, but the bond covers no further accusation, so nothing is said \
-				 of it: raise it by --bond"
-			);
-			let fields = json!({ "round": round.audit.round, "result": index });
-			self.report.job(round.job.id, "too_poor", &text, fields);
-			found.verdict = Verdict::Unavailable;
-		}
 	}
 
 	/// Makes the findings of a round, and the paths of their evidence.
@@ -494,15 +477,20 @@ fn replayed(
 ) -> Result<(Replayed, Vec<Peaks>), TaskError> {
 	let wrong = || TaskError::failed(format!("result {index}: the evidence is not what is due"));
 	let segments: Vec<u32> = evidence.iter().map(|e| e.segment).collect();
-	let paths = verify::evidence_paths(&round.folder_of(index), &segments)?.ok_or_else(wrong)?;
-	let result = round.audit.groups.get(index).map(|group| group.result).ok_or_else(wrong)?;
+	let revealed = verify::revealed(&round.folder_of(index), evidence)?.ok_or_else(wrong)?;
+	let (evidence, paths): (Vec<SegmentEvidence>, Vec<Peaks>) = revealed.into_iter().unzip();
+	let group = round.audit.groups.get(index).ok_or_else(wrong)?;
+	let result = group.result;
+	// In which of the bundles of this result it looked.
+	let bundle = group.bundles.iter().position(|bundle| bundle.root == result.bundle_root);
 	let agrees = evidence.iter().zip(&paths).all(|(e, path)| e.agrees(&result, path));
 	if !agrees || lot.waits_for_pick() || segments != lot.with_parts(parts) {
 		return Err(wrong());
 	}
 	let parts: Vec<u32> = parts.iter().copied().collect();
 	let replayed = Replayed {
-		evidence: evidence.to_vec().try_into().map_err(|_| wrong())?,
+		bundle: bundle.unwrap_or_default() as u32,
+		evidence: evidence.try_into().map_err(|_| wrong())?,
 		moved: lot.moved(),
 		parts: parts.try_into().map_err(|_| wrong())?,
 	};

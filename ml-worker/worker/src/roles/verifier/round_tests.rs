@@ -1,7 +1,11 @@
 #[path = "asking_tests.rs"]
 mod asking;
+#[path = "bundles_tests.rs"]
+mod bundles_tests;
 #[path = "findings_tests.rs"]
 mod findings;
+#[path = "large_tests.rs"]
+mod large_states;
 #[path = "relayed_tests.rs"]
 mod relayed;
 #[path = "relays_tests.rs"]
@@ -24,7 +28,10 @@ use super::{
 	*,
 };
 use crate::roles::{
-	common::webhook::Webhook,
+	common::{
+		large::{Large, Teller},
+		webhook::Webhook,
+	},
 	disputes::{
 		accusing::Stakes,
 		driver::{DisputeArgs, Driver},
@@ -118,6 +125,13 @@ async fn verifier_on(folder: &Path, node: FakeNode) -> Verifier {
 	let Base { chain, sender, home, report } = base;
 	Verifier {
 		asker: Asker::Chain(sender.clone()),
+		large: Large {
+			chain: chain.clone(),
+			teller: Teller::Chain(sender.clone()),
+			most: 0,
+			room: u64::MAX,
+			webhook: Webhook::new(report.clone(), None).unwrap(),
+		},
 		sender,
 		units,
 		chain,
@@ -238,6 +252,7 @@ async fn scene_of(folder: tempfile::TempDir, spec: CheckedSpec, paths: InputPath
 		commitment: Some(H256([n; 32])),
 		reveal: Some(Reveal {
 			bundle_root: result.bundle_root,
+			true_root: result.true_root,
 			model_root: result.model_root,
 			segments: result.segments,
 			diverged: result.diverged,

@@ -16,6 +16,7 @@ use std::{
 use tracing::debug;
 use trainyard_client::{AccountId32, AuditView, Findings, GroupVerdict, JobView};
 use trainyard_protocol::{
+	fees::PRIZE_PART,
 	job::{Balance, Fate, JobState},
 	JobId,
 };
@@ -110,8 +111,12 @@ impl Served {
 		});
 		let (settlement, fee) = (job.settlement, job.terms.audit_fee);
 		let mine = paid.count() as Balance;
-		let all = settlement.paid_to_verifiers.checked_div(fee).unwrap_or(0);
-		mine.min(all).saturating_mul(fee)
+		let unearned = settlement.prizes_to_jackpot;
+		let services = settlement.paid_to_verifiers.saturating_add(unearned);
+		let all = services.checked_div(fee).unwrap_or(0);
+		// A part of each fee is for who finds forced errors. Where somebody did it counts as everybody's.
+		let part = if unearned > 0 { fee / PRIZE_PART } else { 0 };
+		mine.min(all).saturating_mul(fee.saturating_sub(part))
 	}
 }
 
@@ -164,12 +169,13 @@ mod tests {
 
 	fn replayed() -> GroupVerdict {
 		let (evidence, parts) = Default::default();
-		GroupVerdict::Replayed(Replayed { evidence, moved: None, parts })
+		GroupVerdict::Replayed(Replayed { bundle: 0, evidence, moved: None, parts })
 	}
 
 	fn audit(round: u32, decisions: &[Option<Decision>], convicted: bool) -> AuditView {
 		let result = WorkResult {
 			bundle_root: H256::zero(),
+			true_root: H256::zero(),
 			model_root: H256::zero(),
 			segments: 30,
 			diverged: false,
@@ -190,6 +196,17 @@ mod tests {
 		job.settlement = Settlement { paid_to_verifiers: 10 * services, ..Settlement::default() };
 		let replica = ReplicaView { trainer: trainer(), commitment: None, reveal: None, fate };
 		JobView { audit: Some(audit), replicas: vec![replica], ..job }
+	}
+
+	/// A part of all fees is a prize, which is the jackpot's where nobody found a forced error.
+	#[test]
+	fn a_prize_that_nobody_earned_is_no_fee() {
+		let served = Served::default();
+		let findings = fake::findings(vec![replayed()]);
+		served.note(3, &audit(0, &[None], false), &findings, &Metrics::new("verifier"));
+		let mut job = ended(audit(0, &[None], false), Fate::Accepted, 3);
+		(job.settlement.paid_to_verifiers, job.settlement.prizes_to_jackpot) = (27, 3);
+		assert_eq!(served.settle(&job, &me()), 9);
 	}
 
 	/// Who says something of every result, and nothing false, is paid.

@@ -2,7 +2,7 @@
 
 use super::{rescued::Stored, round::Round, Verifier};
 pub(super) use crate::roles::common::bundles::{
-	bundle_url, fetch_bundle, fetch_state, has_manifest, has_state, servers, SourceError,
+	fetch_bundle, fetch_state, has_manifest, has_state, servers, states_url, SourceError,
 };
 use crate::roles::{
 	fetch::{Content, Fetcher, Wanted},
@@ -176,10 +176,8 @@ impl Verifier {
 				here.map_err(|missing| read.err().unwrap_or(missing))
 			}
 			Source::Served(server) | Source::Relayed(server) => {
-				let base = bundle_url(server, result);
 				let limit = bundle::max_checkpoint_bytes(spec);
-				let root = result.bundle_root;
-				fetch_bundle(&self.fetcher, &base, root, &needed, dir, limit).await
+				fetch_bundle(&self.fetcher, server, result, &needed, dir, limit).await
 			}
 		};
 		// Where states are missing, the files of the job are brought all the same: others may have
@@ -233,7 +231,7 @@ impl Verifier {
 		let (Source::Served(server) | Source::Relayed(server)) = source else {
 			return Err(format!("{source} lacks {}", files.join(", ")));
 		};
-		let base = bundle_url(server, &group.result);
+		let base = states_url(server, &group.result);
 		let limit = bundle::max_checkpoint_bytes(&round.spec);
 		let waiting = blob::searched_states(group.result.segments) as usize;
 		for file in files {
@@ -258,7 +256,7 @@ impl Verifier {
 	) {
 		let limit = bundle::max_checkpoint_bytes(spec);
 		for server in servers(job, result) {
-			let base = bundle_url(&server, result);
+			let base = states_url(&server, result);
 			for file in optional_files(spec, result.segments, &[], self.max_rules) {
 				if let Err(e) = fetch_state(&self.fetcher, &base, &file, dir, limit).await {
 					debug!("{e}");

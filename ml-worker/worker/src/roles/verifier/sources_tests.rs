@@ -161,8 +161,8 @@ struct Remote {
 	_folder: tempfile::TempDir,
 	_server: Server,
 	served: std::path::PathBuf,
-	root: H256,
-	base: String,
+	url: String,
+	result: WorkResult,
 	fetcher: Fetcher,
 	dir: std::path::PathBuf,
 	limit: u64,
@@ -175,14 +175,18 @@ impl Remote {
 		let table = testing::table(folder.path());
 		let spec = testing::job(&table);
 		let served = folder.path().join("served");
-		let root = testing::train(&spec, &table, &served, false, None).unwrap().root();
+		let bundle = testing::train(&spec, &table, &served, false, None).unwrap();
+		bundle.force(&[7; 32]).unwrap();
+		let result = bundle.result().unwrap();
+		assert_ne!(result.bundle_root, result.true_root);
 		let shelf = Shelf::default();
-		shelf.set([(root, served.clone())].into(), Default::default());
+		let roots = [result.bundle_root, result.true_root];
+		shelf.set(roots.map(|root| (root, served.clone())).into(), Default::default());
 		let server = Server::start("127.0.0.1:0".parse().unwrap(), shelf).await.unwrap();
 		Self {
 			served,
-			root,
-			base: format!("http://{}/bundle/{}", server.address(), hex::encode(root)),
+			result,
+			url: format!("http://{}", server.address()),
 			fetcher: Fetcher::new(1, Duration::from_millis(10), Locations::Any).unwrap(),
 			dir: folder.path().join("fetched"),
 			limit: bundle::max_checkpoint_bytes(&spec),
@@ -193,8 +197,8 @@ impl Remote {
 	}
 
 	async fn fetch(&self) -> Result<(), SourceError> {
-		fetch_bundle(&self.fetcher, &self.base, self.root, &self.needed, &self.dir, self.limit)
-			.await
+		let Self { fetcher, url, result, needed, dir, limit, .. } = self;
+		fetch_bundle(fetcher, url, result, needed, dir, *limit).await
 	}
 }
 
@@ -223,7 +227,7 @@ async fn what_is_here_and_right_is_not_fetched_again() {
 		assert!(has_state(dir, file, *limit).await, "{file}");
 	}
 	// Nobody has these any more: requests for them are refused.
-	for file in needed.iter().map(String::as_str).chain([manifest::FILE]) {
+	for file in needed.iter().map(String::as_str).chain([bundle::SHOWN_FILE]) {
 		std::fs::rename(served.join(file), served.join(file).with_extension("away")).unwrap();
 	}
 	again().await.unwrap();
@@ -247,14 +251,15 @@ async fn a_checkpoint_whose_transfer_broke_off_goes_on() {
 	let spec = testing::job(&table);
 	let served = folder.path().join("served");
 	let bundle = testing::train(&spec, &table, &served, false, None).unwrap();
-	let root = bundle.root();
+	let (root, result) = (bundle.root(), bundle.result().unwrap());
 	let shelf = Shelf::default();
 	shelf.set([(root, served.clone())].into(), Default::default());
 	let server = Server::start("127.0.0.1:0".parse().unwrap(), shelf).await.unwrap();
-	let base = format!("http://{}/bundle/{}", server.address(), hex::encode(root));
+	let url = format!("http://{}", server.address());
+	let base = states_url(&url, &result);
 	let fetcher = Fetcher::new(1, Duration::from_millis(10), Locations::Any).unwrap();
 	let (dir, limit) = (folder.path().join("fetched"), bundle::max_checkpoint_bytes(&spec));
-	fetch_bundle(&fetcher, &base, root, &[], &dir, limit).await.unwrap();
+	fetch_bundle(&fetcher, &url, &result, &[], &dir, limit).await.unwrap();
 
 	let listed = bundle.manifest().checkpoints.last().unwrap();
 	let name = manifest::checkpoint_file(listed.step);
@@ -283,12 +288,25 @@ fn a_base_that_swallows_paths_is_no_server() {
 	use trainyard_client::{fake, AccountId32, ReplicaView};
 	use trainyard_protocol::job::{Fate, JobState, Reveal};
 	let (bundle_root, model_root) = (H256::repeat_byte(1), H256::repeat_byte(2));
-	let result = WorkResult { bundle_root, model_root, segments: 3, diverged: false };
+	let result = WorkResult {
+		bundle_root,
+		true_root: bundle_root,
+		model_root,
+		segments: 3,
+		diverged: false,
+	};
 	let mut job = fake::job(JobState::Auditing);
 	job.replicas = ["http://victim/page?", "http://honest/", "http://victim/#"]
 		.map(|location| {
 			let location = Text::new(location).unwrap();
-			let reveal = Reveal { bundle_root, model_root, segments: 3, diverged: false, location };
+			let reveal = Reveal {
+				bundle_root,
+				true_root: bundle_root,
+				model_root,
+				segments: 3,
+				diverged: false,
+				location,
+			};
 			let trainer = AccountId32([1; 32]);
 			ReplicaView {
 				trainer,

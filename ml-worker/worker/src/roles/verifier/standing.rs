@@ -13,7 +13,11 @@ use super::{
 use crate::roles::{
 	blocks::LookError,
 	checked,
-	store::{Accused, FindingsRecord, StandingRecord},
+	disputes::{
+		bundles::{accusations, bundle_of, keep},
+		parting::{self, forced_of, Shown},
+	},
+	store::{result_folder, Accused, FindingsRecord, StandingRecord},
 	tasks::{Outcome, TaskError},
 };
 use serde_json::json;
@@ -25,20 +29,25 @@ use std::{
 use trainyard_client::{
 	calls,
 	court::{Accusation, Defendant, Dispute},
-	AccountId32, AuditView, GroupVerdict, Head, JobView, RecheckView,
+	AccountId32, AuditView, GroupVerdict, GroupView, Head, JobView, RecheckView, Rejection,
 };
-use trainyard_proof::verify::{charge, Charge, Verdict};
+use trainyard_proof::{
+	bundle::Bundle,
+	court::Claims,
+	verify::{charge, Charge, Verdict},
+};
 use trainyard_protocol::{
 	accusation::{Claimed, Target},
 	audit::{AuditPhase, SegmentEvidence},
 	job::BlockNumber,
+	views::VerifierView,
 };
 
 /// How often an accusation is sent that the chain refuses.
 const TRIES: u32 = 3;
 /// Least blocks that are left for a second replay, whatever the phase says: the window is open as long
 /// as something is disputed.
-const LEAST_WINDOW: BlockNumber = 60;
+pub(super) const LEAST_WINDOW: BlockNumber = 60;
 
 /// Returns the evidence that `me` is drawn to replay again, and what its seat revealed of it.
 pub(super) fn recheck_of<'a>(
@@ -56,38 +65,95 @@ pub(super) fn recheck_of<'a>(
 }
 
 /// Returns the trainers whose result is among those that `found` rejects and whom nobody accuses, each
-/// with what it is accused of. `disputes` are all that run.
+/// with what it is accused of: `accusations` returns those of all trainers of the result with this number
+/// that can be accused. The findings accuse one of them already, but of the results with the numbers
+/// `postponed`. `disputes` are all that run.
 pub(super) fn unaccused(
+	audit: &AuditView,
+	found: &FindingsRecord,
+	postponed: &[u32],
+	disputes: &[&Dispute],
+	accusations: impl Fn(usize, &Rejection) -> Vec<Accusation>,
+) -> Vec<Accusation> {
+	let mut all = Vec::new();
+	for ((index, group), verdict) in (0u32..).zip(&audit.groups).zip(&found.findings.verdicts) {
+		let GroupVerdict::Rejected(rejection) = verdict else { continue };
+		if group.decision.is_some() {
+			continue;
+		}
+		let is_known = |accusation: &Accusation| {
+			let defendant = &accusation.defendant;
+			let who = defendant.who();
+			let is_accused = match *who == rejection.account {
+				true => !postponed.contains(&index),
+				// A blob is one trainer's.
+				false => matches!(rejection.target, Target::Rescue { .. }),
+			};
+			is_accused
+				|| group.convicted.contains(who)
+				|| disputes.iter().any(|dispute| dispute.defendant == *defendant)
+		};
+		let of_group = accusations(index as usize, rejection);
+		all.extend(of_group.into_iter().filter(|it| !is_known(it)));
+	}
+	all
+}
+
+/// Returns the accusations of all trainers that delivered a result and can be accused, of what a rejection
+/// says of the bundle in `dir`. What a dispute with each of them needs is kept there.
+pub(super) fn of_all(
+	job: &JobView,
+	group: &GroupView,
+	rejection: &Rejection,
+	dir: &Path,
+) -> Vec<Accusation> {
+	let (Ok(bundle), Ok(spec)) = (Bundle::open(dir), checked(job)) else { return Vec::new() };
+	let (claims, forced) = (Claims::of(bundle.manifest()), forced_of(job, &group.result));
+	let shown = Shown { result: &group.result, claims: &claims, forced: &forced };
+	let what = (rejection.target, rejection.claimed);
+	// Where it cannot be said of what they are accused, others say it.
+	accusations((job, &spec), shown, what, dir).unwrap_or_default()
+}
+
+/// Returns what `found` says of bundles that were opened since and do not have it so: where a trace differs
+/// and the leaf is not forced, or its true trace is another one than that of the replay. The trainer is
+/// accused of each, with the leaves that `charge` returns of a result and a segment.
+pub(super) fn unforced(
 	job: &JobView,
 	audit: &AuditView,
 	found: &FindingsRecord,
-	disputes: &[&Dispute],
+	charge: impl Fn(usize, &SegmentEvidence) -> Option<Charge>,
 ) -> Vec<Accusation> {
 	let mut all = Vec::new();
-	for (group, verdict) in audit.groups.iter().zip(&found.findings.verdicts) {
-		let GroupVerdict::Rejected(rejection) = verdict else { continue };
-		// A blob is one trainer's.
-		if group.decision.is_some() || matches!(rejection.target, Target::Rescue { .. }) {
+	for ((index, group), verdict) in (0..).zip(&audit.groups).zip(&found.findings.verdicts) {
+		let GroupVerdict::Replayed(replayed) = verdict else { continue };
+		let Some(bundle) = group.bundles.get(replayed.bundle as usize) else { continue };
+		let (who, Some(forced)) = (bundle.trainer, &bundle.forced) else { continue };
+		if group.convicted.contains(&who) {
 			continue;
 		}
-		for replica in &job.replicas {
-			let delivered = replica.reveal.as_ref().map(|reveal| reveal.result());
-			let who = replica.trainer;
-			let defendant = Defendant::Trainer { job: job.id, who };
-			let known = who == rejection.account
-				|| group.convicted.contains(&who)
-				|| disputes.iter().any(|dispute| dispute.defendant == defendant);
-			if delivered == Some(group.result) && !known {
-				all.push(Accusation {
-					defendant,
-					target: rejection.target,
-					claimed: rejection.claimed,
-					leaves: rejection.leaves.to_vec(),
-				});
-			}
-		}
+		let is_forced = |evidence: &SegmentEvidence| {
+			let index = evidence.segment.saturating_add(1);
+			forced.iter().any(|leaf| leaf.index == index && leaf.trace == evidence.trace())
+		};
+		let mut differing = replayed.evidence.iter().filter(|e| e.differs.is_some());
+		let Some(charge) = differing.find(|e| !is_forced(e)).and_then(|e| charge(index, e)) else {
+			continue;
+		};
+		all.push(Accusation {
+			defendant: Defendant::Trainer { job: job.id, who },
+			target: charge.target,
+			claimed: charge.claimed,
+			leaves: charge.leaves.to_vec(),
+		});
 	}
 	all
+}
+
+/// Returns the charge of the segment of this evidence, by the bundle in `dir`.
+fn charged(dir: &Path, target: Target, evidence: &SegmentEvidence) -> Option<Charge> {
+	let bundle = Bundle::open(dir).ok()?;
+	Charge::new(bundle.manifest(), target, Claimed::End(evidence.end()))
 }
 
 /// Returns what a seat that replayed `evidence` of another one again accuses of: that seat, whose
@@ -100,7 +166,8 @@ pub(super) fn found_false(
 ) -> Vec<Accusation> {
 	let mut all = Vec::new();
 	let Some(group) = audit.groups.get(recheck.group as usize) else { return all };
-	let is_of_segment = charge.target == Target::Segment(recheck.segment);
+	let is_evidence = charge.target == Target::Evidence(recheck.segment);
+	let is_of_segment = is_evidence || charge.target == Target::Segment(recheck.segment);
 	if let (true, Claimed::End(end), Some(leaf)) =
 		(is_of_segment, charge.claimed, charge.leaves.first())
 	{
@@ -117,7 +184,8 @@ pub(super) fn found_false(
 			});
 		}
 	}
-	let is_blob = matches!(charge.target, Target::Rescue { .. });
+	// What a seat says alone is no trainer's fault.
+	let is_blob = is_evidence || matches!(charge.target, Target::Rescue { .. });
 	// Of a blob whoever stored it is accused, which this seat does in its findings.
 	if let Some(who) = super::round::accused(job, group, seat).filter(|_| !is_blob) {
 		all.push(Accusation {
@@ -128,6 +196,37 @@ pub(super) fn found_false(
 		});
 	}
 	all
+}
+
+/// Returns an accusation of a seat with the leaves of the bundle at which that looked, which may be another
+/// one than that in `dir`. `None` where it is not known.
+fn in_its_bundle(
+	(job, audit): (&JobView, &AuditView),
+	recheck: &RecheckView,
+	accusation: Accusation,
+	dir: &Path,
+) -> Option<Accusation> {
+	let Defendant::Seat { job: id, who, bundle_root } = accusation.defendant else {
+		return Some(accusation);
+	};
+	let group = audit.groups.get(recheck.group as usize)?;
+	let seat = audit.committee.iter().find(|member| member.verifier == who)?;
+	let verdicts = &seat.findings.as_ref()?.verdicts;
+	let GroupVerdict::Replayed(replayed) = verdicts.get(recheck.group as usize)? else {
+		return None;
+	};
+	// There are no numbers where there is nothing to choose.
+	let Some(looked) = group.bundles.get(replayed.bundle as usize) else { return Some(accusation) };
+	if looked.root == bundle_root {
+		return Some(accusation);
+	}
+	let bundle = Bundle::open(dir).ok()?;
+	let (claims, forced) = (Claims::of(bundle.manifest()), forced_of(job, &group.result));
+	let shown = Shown { result: &group.result, claims: &claims, forced: &forced };
+	let other = bundle_of(job, shown, looked.trainer)?;
+	keep(dir, &checked(job).ok()?, job.seed?, &other).ok()?;
+	let defendant = Defendant::Seat { job: id, who, bundle_root: looked.root };
+	parting::accusation(defendant, other.shown(), accusation.target, accusation.claimed)
 }
 
 /// Returns whether findings accuse a trainer already.
@@ -192,6 +291,8 @@ impl Verifier {
 		let seats = audit.committee.len().max(1) as u32;
 		let seat = audit.committee.iter().position(|member| member.verifier == *me);
 		let is_turn = seat.is_some_and(|seat| head.number % seats == seat as u32);
+		let mine = seat.and_then(|seat| audit.committee.get(seat));
+		let postponed = mine.map_or(&[][..], |member| member.postponed.as_slice());
 		let rejects = |found: &&FindingsRecord| {
 			let mut verdicts = found.findings.verdicts.iter();
 			verdicts.any(|verdict| matches!(verdict, GroupVerdict::Rejected(_)))
@@ -200,14 +301,49 @@ impl Verifier {
 			let disputes = self.chain.disputes(head.hash).await?;
 			let mut changed = false;
 			let disputes: Vec<&Dispute> = disputes.values().collect();
-			for accusation in unaccused(job, audit, found, &disputes) {
+			let of = |index: usize, rejection: &Rejection| {
+				let group = audit.groups.get(index);
+				let dir = result_folder(folder, index);
+				group.map_or_else(Vec::new, |group| of_all(job, group, rejection, &dir))
+			};
+			for accusation in unaccused(audit, found, postponed, &disputes, of) {
+				let who = *accusation.defendant.who();
+				let is_new = record.add(accusation);
+				if is_new && !postponed.is_empty() {
+					let text = format!(
+						"what {who} delivered is false, and the bond covers no further accusation: it is \
+						 accused when so much of it is free. Raise it by --bond"
+					);
+					let fields = json!({ "round": audit.round, "accused": who });
+					self.report.job(job.id, "too_poor", &text, fields);
+				}
+				changed |= is_new;
+			}
+			if changed {
+				self.home.save_standing(folder, &record)?;
+			}
+		}
+		if let (AuditPhase::Standing { .. }, Some(found)) = (audit.phase, found) {
+			let of = |index: usize, evidence: &SegmentEvidence| {
+				let target = Target::Segment(evidence.segment);
+				charged(&result_folder(folder, index), target, evidence)
+			};
+			let mut changed = false;
+			for accusation in unforced(job, audit, found, of) {
 				changed |= record.add(accusation);
 			}
 			if changed {
 				self.home.save_standing(folder, &record)?;
 			}
 		}
-		Ok(due(audit, me, &record))
+		let mut due = due(audit, me, &record);
+		// Its stake is taken by what it accused of before.
+		let is_stake_taken = !postponed.is_empty() && due.contains(&Duty::Accuse);
+		if is_stake_taken && !self.covers_accusation(audit).await {
+			due.retain(|duty| *duty != Duty::Accuse);
+		}
+		due.extend(self.looks_again(job, audit, &record));
+		Ok(due)
 	}
 
 	/// Replays the evidence of another seat that this one is drawn for. What it finds false it accuses of.
@@ -254,9 +390,25 @@ impl Verifier {
 			format!("result {index}: segment {segment} of the evidence of {of} is replayed again");
 		let fields = json!({ "round": audit.round, "result": index, "segment": segment, "of": of });
 		self.report.job(job.id, "recheck", &text, fields.clone());
-		let (verdict, _) = self.examine(&round, index).await?;
+		let (verdict, _) = self.examine_standing(&round, index).await?;
 		let (said, accusations) = match &verdict {
-			Verdict::Replayed(_) => ("it is right".to_owned(), Vec::new()),
+			Verdict::Replayed(found) => {
+				// Of a leaf that is said to be forced, the trace is that seat's own word.
+				let found = found.iter().find(|e| e.segment == segment);
+				let found = found
+					.filter(|found| evidence.differs.is_some() && found.end() != evidence.end());
+				let target = Target::Evidence(segment);
+				let charge =
+					found.and_then(|found| charged(&result_folder(folder, index), target, found));
+				match charge {
+					None => ("it is right".to_owned(), Vec::new()),
+					Some(charge) => {
+						let found =
+							found_false((job, audit), (recheck, &evidence), &charge, draw.seat);
+						(charge.to_string(), found)
+					}
+				}
+			}
 			Verdict::Unavailable => ("the result cannot be had".to_owned(), Vec::new()),
 			Verdict::False(charge) => {
 				let of = (recheck, &evidence);
@@ -267,7 +419,9 @@ impl Verifier {
 		let said_before = self.home.load_findings(folder)?;
 		let mut record = self.home.load_standing(folder)?;
 		record.rechecked = true;
-		for accusation in accusations {
+		let dir = result_folder(folder, index);
+		let its = |accusation| in_its_bundle((job, audit), recheck, accusation, &dir);
+		for accusation in accusations.into_iter().filter_map(its) {
 			if said_before.as_ref().is_none_or(|found| !accuses(found, &accusation.defendant)) {
 				record.add(accusation);
 			}
@@ -318,20 +472,10 @@ impl Verifier {
 		}
 	}
 
-	/// Returns for how many rejections in a round the bond of this verifier suffices: the stake of its
-	/// seat is that of one, and each further one puts as much of the rest of the bond at stake.
-	pub(super) async fn most_rejections(&self, job: &JobView) -> usize {
-		use trainyard_program::work::Parts;
-		use trainyard_protocol::fees::{challenge_deposit, Rates};
-		let (price, fee) = (job.terms.price_per_ut, Rates::RUNTIME.fee_per_ut);
-		let deposit = checked(job)
-			.ok()
-			.and_then(|spec| challenge_deposit(&spec, &Parts::of(&spec), price, fee));
-		let free = match self.chain.verifier(self.sender.account()).await {
-			Ok(Some(view)) => view.bond.saturating_sub(view.locked),
-			_ => 0,
-		};
-		let more = deposit.filter(|deposit| *deposit > 0).map_or(0, |deposit| free / deposit);
-		1usize.saturating_add(usize::try_from(more).unwrap_or(usize::MAX))
+	/// Returns whether what is free of the bond of this verifier covers an accusation.
+	async fn covers_accusation(&self, audit: &AuditView) -> bool {
+		let verifier = self.chain.verifier(self.sender.account()).await;
+		let free = |view: VerifierView| view.bond.saturating_sub(view.locked);
+		verifier.ok().flatten().is_some_and(|view| audit.challenge <= free(view))
 	}
 }

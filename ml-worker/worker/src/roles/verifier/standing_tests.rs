@@ -1,18 +1,21 @@
 //! What a seat does while results stand.
 
 use super::{
-	super::super::standing::{due, recheck_of, unaccused},
+	super::super::standing::{due, of_all, recheck_of, unaccused, unforced},
 	*,
 };
-use crate::roles::store::StandingRecord;
+use crate::roles::store::{result_folder, StandingRecord};
 use trainyard_client::{
-	court::{Accusation, Clocks, Defendant, Dispute},
-	GroupVerdict, RecheckView,
+	court::{Accusation, Burden, Clocks, Defendant, Dispute},
+	GroupVerdict, JobView, RecheckView, Rejection,
 };
 use trainyard_court::game::{Level, Stage, Subject as Stood, Turn};
 use trainyard_protocol::{
 	accusation::End,
 	audit::{Ended, Replayed, SegmentEvidence},
+	forced::Forced,
+	job::Balance,
+	views::BundleView,
 };
 
 /// Another seat of the scene, whose evidence is replayed again.
@@ -33,9 +36,11 @@ impl Scene {
 				state: listed.state_hash,
 				evaluation: listed.validation,
 			},
+			differs: None,
 			idle_since: None,
 		};
 		let replayed = Replayed {
+			bundle: 0,
 			evidence: vec![evidence].try_into().unwrap(),
 			moved: None,
 			parts: Default::default(),
@@ -140,10 +145,27 @@ fn dispute(defendant: Defendant) -> Dispute {
 		stake: 7,
 		committed_at: 9,
 		clocks,
+		burden: Burden::default(),
 		moved_at: 10,
+		awake: 9,
 		aside: false,
 		moves: 0,
 	}
+}
+
+/// Returns whom a seat with these findings in this folder accuses beside them.
+fn accused_of(
+	job: &JobView,
+	audit: &AuditView,
+	(found, folder): (&FindingsRecord, &Path),
+	postponed: &[u32],
+	disputes: &[&Dispute],
+) -> Vec<Accusation> {
+	let job = JobView { audit: Some(audit.clone()), ..job.clone() };
+	let of = |index: usize, rejection: &Rejection| {
+		of_all(&job, &audit.groups[index], rejection, &result_folder(folder, index))
+	};
+	unaccused(audit, found, postponed, disputes, of)
 }
 
 /// Convictions are of an account: a false result of three replicas is three defendants.
@@ -154,13 +176,13 @@ async fn all_trainers_of_a_false_result_are_accused_once() {
 		let twin = ReplicaView { trainer: AccountId32([n; 32]), ..scene.job.replicas[0].clone() };
 		scene.job.replicas.push(twin);
 	}
-	let (_, _, found) = scene.found("one", false).await;
+	let (_, folder, found) = scene.found("one", false).await;
 	let found = found.unwrap();
 	let GroupVerdict::Rejected(mine) = &found.findings.verdicts[0] else { panic!() };
 	// The fourth seat accuses the first of three by its findings.
 	assert_eq!(mine.account, AccountId32([1; 32]));
 	let accused = |audit: &AuditView, disputes: &[&Dispute]| -> Vec<AccountId32> {
-		let all = unaccused(&scene.job, audit, &found, disputes);
+		let all = accused_of(&scene.job, audit, (&found, &folder), &[], disputes);
 		assert!(all.iter().all(|it| (it.target, it.claimed) == (mine.target, mine.claimed)));
 		all.iter().map(|it| *it.defendant.who()).collect()
 	};
@@ -173,6 +195,64 @@ async fn all_trainers_of_a_false_result_are_accused_once() {
 	assert_eq!(accused(&audit, &[&runs]), []);
 	audit.groups[0].decision = Some(trainyard_protocol::audit::Decision::Rejected);
 	assert_eq!(accused(&audit, &[]), []);
+	// What the bond did not cover is accused of as well, once it does.
+	let postponed = |numbers: &[u32]| -> Vec<AccountId32> {
+		let all = accused_of(&scene.job, &scene.audit, (&found, &folder), numbers, &[&runs]);
+		all.iter().map(|it| *it.defendant.who()).collect()
+	};
+	assert_eq!((postponed(&[0]), postponed(&[1])), (vec![mine.account, eight], vec![eight]));
+	let mut of_blob = found.clone();
+	let GroupVerdict::Rejected(rejection) = &mut of_blob.findings.verdicts[0] else { panic!() };
+	rejection.target = Target::Rescue { blob: H256::zero(), state: 1 };
+	let of_blob =
+		|numbers: &[u32]| accused_of(&scene.job, &scene.audit, (&of_blob, &folder), numbers, &[]);
+	assert_eq!(of_blob(&[]), [], "it is one trainer's");
+	let all = of_blob(&[0]);
+	assert_eq!(all.iter().map(|it| *it.defendant.who()).collect::<Vec<_>>(), [mine.account]);
+}
+
+/// An accusation that the bond does not cover waits until enough of it is free.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_bond_does_not_cover_waits() {
+	let scene = scene().await;
+	let (_, folder, found) = scene.found("one", false).await;
+	let found = found.unwrap();
+	let mut audit = scene.audit.clone();
+	audit.phase = AuditPhase::Standing { until: 2_000 };
+	audit.committee[3].findings = Some(found.findings.clone());
+	let mut record = StandingRecord::default();
+	accused_of(&scene.job, &audit, (&found, &folder), &[0], &[]).into_iter().for_each(|it| {
+		record.add(it);
+	});
+	assert_eq!(record.accused.len(), 1);
+	// Another seat's block, in which no dispute is looked for.
+	let head = Head { hash: H256::zero(), number: 0 };
+	let (deposit, accuses) = (audit.challenge, vec![Duty::Accuse]);
+	for (free, postponed, duties) in [
+		(deposit - 1, vec![0], vec![]),
+		(deposit, vec![0], accuses.clone()),
+		// The stake of its seat is that of the first.
+		(0, vec![], accuses),
+	] {
+		audit.committee[3].postponed = postponed;
+		let home = tempfile::tempdir().unwrap();
+		let verifier = with_free_bond(home.path(), free).await;
+		verifier.home.save_standing(&folder, &record).unwrap();
+		let owes = verifier.look_at_standing((&scene.job, &audit), Some(&found), &folder, head);
+		assert_eq!(owes.await.unwrap(), duties, "{free}");
+	}
+}
+
+/// A verifier of whose bond so much is free.
+async fn with_free_bond(folder: &Path, free: Balance) -> Verifier {
+	let bond = 100 + free;
+	let view = VerifierView { bond, locked: 100, counted: bond, ..place() };
+	let node = FakeNode::new(move |method, _, _| match method {
+		"TrainyardApi_protocol_version" => Ok(PROTOCOL_VERSION.encode()),
+		"TrainyardApi_verifier" => Ok(Some(view.clone()).encode()),
+		_ => Err("no such method"),
+	});
+	verifier_on(folder, node).await
 }
 
 /// What may have been sent is not sent again: who accuses twice loses twice.
@@ -202,8 +282,56 @@ async fn an_accusation_survives_and_is_of_one_account() {
 	assert_eq!(due(&audit, &me(), &record), [Duty::Accuse]);
 	// Others had it convicted meanwhile.
 	let root = H256::zero();
-	let result = WorkResult { bundle_root: root, model_root: root, segments: 3, diverged: false };
+	let result = WorkResult {
+		bundle_root: root,
+		true_root: root,
+		model_root: root,
+		segments: 3,
+		diverged: false,
+	};
 	audit.groups = vec![fake::group(result)];
 	audit.groups[0].convicted = vec![AccountId32([2; 32])];
 	assert_eq!(due(&audit, &me(), &record), []);
+}
+
+/// What differs in a bundle that was opened since is an accusation, but for what is forced and has the trace
+/// that was replayed.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_differs_and_is_not_forced_is_accused_of() {
+	let scene = scene().await;
+	let (_, folder, found) = scene.found("one", false).await;
+	let mut found = found.unwrap();
+	let GroupVerdict::Replayed(replayed) = &mut found.findings.verdicts[1] else { panic!() };
+	let evidence = &mut replayed.evidence.as_mut()[0];
+	let (index, shown) = (evidence.segment + 1, H256::repeat_byte(9));
+	evidence.differs = Some(shown);
+	let evidence = *evidence;
+	let trainer = scene.job.replicas[1].trainer;
+	let audit = |forced: Option<Vec<Forced>>, convicted: bool| {
+		let mut audit = scene.audit.clone();
+		let root = audit.groups[1].result.bundle_root;
+		audit.groups[1].bundles = vec![BundleView { trainer, root, forced }];
+		audit.groups[1].convicted.extend(convicted.then_some(trainer));
+		audit
+	};
+	let charge = |group: usize, evidence: &SegmentEvidence| {
+		let bundle = bundle::Bundle::open(&result_folder(&folder, group)).ok()?;
+		let target = Target::Segment(evidence.segment);
+		Charge::new(bundle.manifest(), target, Claimed::End(evidence.end()))
+	};
+	let accused = |audit: &AuditView| unforced(&scene.job, audit, &found, charge);
+	assert_eq!(accused(&audit(None, false)), [], "it was not opened yet");
+	let forced = Forced { index, shown, trace: evidence.trace() };
+	assert_eq!(accused(&audit(Some(vec![forced]), false)), []);
+	for forced in
+		[vec![], vec![Forced { trace: shown, ..forced }], vec![Forced { index: 0, ..forced }]]
+	{
+		let all = accused(&audit(Some(forced.clone()), false));
+		let [accusation] = &all[..] else { panic!("{all:?}") };
+		assert_eq!(accusation.defendant, Defendant::Trainer { job: scene.job.id, who: trainer });
+		assert_eq!(accusation.target, Target::Segment(evidence.segment));
+		assert_eq!(accusation.claimed, Claimed::End(evidence.end()));
+		assert_eq!(accusation.leaves.len(), 2);
+		assert_eq!(accused(&audit(Some(forced), true)), [], "the court was first");
+	}
 }

@@ -62,6 +62,7 @@ mod tests {
 	fn a_replay_takes_what_was_declared() {
 		let result = WorkResult {
 			bundle_root: H256::zero(),
+			true_root: H256::zero(),
 			model_root: H256::zero(),
 			segments: 30,
 			diverged: false,

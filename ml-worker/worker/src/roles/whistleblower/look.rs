@@ -1,15 +1,16 @@
-//! Looks at one result: fetches what is drawn of it, replays it, and takes up an accusation of each of
-//! its trainers where it is false.
+//! Looks at one result: chooses segments of it, fetches and replays them, and takes up an accusation of
+//! each of its trainers where it is false.
 
-use super::{looked::Looked, Whistleblower};
+use super::{choice::choose, looked::Looked, moved, Whistleblower};
 use crate::roles::{
-	common::bundles::{bundle_url, fetch_bundle, servers},
+	common::bundles::{fetch_bundle, servers},
 	common::files::{bring, servers as all_servers},
 	disputes::{
 		accusing::Record,
+		bundles::accusations,
 		files::Files,
 		locked,
-		parting::{accusable, accusation, claimed, PartingError, Shown},
+		parting::{claimed, forced_of, PartingError, Shown},
 		party::Subject,
 	},
 	tasks::{stopped, Outcome, TaskError},
@@ -19,13 +20,11 @@ use std::{
 	collections::HashSet,
 	path::Path,
 	sync::{atomic::AtomicBool, Arc},
+	time::Duration,
 };
-use trainyard_client::{
-	court::{Accusation, Defendant},
-	JobView,
-};
+use trainyard_client::{court::Accusation, JobView};
 use trainyard_court::{
-	game::{Claimed, Target},
+	game::{words, Claimed, Target},
 	Case,
 };
 use trainyard_program::spec::CheckedSpec;
@@ -39,11 +38,24 @@ use trainyard_protocol::job::WorkResult;
 /// The folder of the states in that of a bundle.
 const STATES: &str = "checkpoints";
 
-/// Returns what can be false of a result of which these segments were drawn, the cheapest first.
+/// The result that is looked at.
+pub(super) struct Looking<'a> {
+	/// Its job.
+	pub job: &'a JobView,
+	/// What is trained there.
+	pub spec: &'a CheckedSpec,
+	/// The result.
+	pub result: &'a WorkResult,
+	/// Base URLs at which it may be served.
+	pub servers: &'a [String],
+}
+
+/// Returns what can be false of a result of which these segments are replayed, in the order in which it is
+/// looked at: what is cheap, and then the segments in theirs.
 fn targets(spec: &CheckedSpec, segments: &[u32]) -> Vec<Target> {
 	let stop = spec.training.early_stop.map(|_| Target::Stop);
-	let drawn = segments.iter().map(|segment| Target::Segment(*segment));
-	stop.into_iter().chain([Target::Start]).chain(drawn).collect()
+	let chosen = segments.iter().map(|segment| Target::Segment(*segment));
+	stop.into_iter().chain([Target::Start]).chain(chosen).collect()
 }
 
 /// Returns the first thing that is false, and what is true instead; `None` where nothing is.
@@ -64,71 +76,76 @@ fn first_false(
 
 impl Whistleblower {
 	/// Looks at a result of a job. `relayed` are the base URLs of seats that showed that they have states of
-	/// it which are too large for the chain.
+	/// it which are too large for the chain; `share` is the time in which it is read how it moves.
 	pub(super) async fn look_at(
 		self: Arc<Self>,
 		job: JobView,
 		result: WorkResult,
 		relayed: Vec<String>,
+		share: Duration,
 		stop: Arc<AtomicBool>,
 	) -> Outcome {
 		let seed = job.seed.ok_or_else(|| TaskError::failed("the job has no seed"))?;
 		let spec = job.spec.clone().check()?;
-		let folder = self.accusations.result_folder(job.id, &result.bundle_root);
+		let folder = self.accusations.result_folder(job.id, &result.true_root);
 		let looked = match Looked::load(&folder) {
 			Some(looked) => looked,
 			None => {
-				let looked = Looked::draw(result.trained(), self.segments);
+				let looked = Looked::begin();
 				looked.save(&folder)?;
 				looked
 			}
 		};
 		self.make_room(&job, &spec)?;
-		tokio::select! {
-			fetched = self.fetch((&job, &spec), &result, &looked.segments, &relayed, &folder) => {
-				fetched?;
-			}
+		let servers: Vec<String> = servers(&job, &result).into_iter().chain(relayed).collect();
+		let looking = Looking { job: &job, spec: &spec, result: &result, servers: &servers };
+		let bringing = self.bring(&looking, looked, &folder, share);
+		let (looked, segments) = tokio::select! {
+			brought = bringing => match brought {
+				Ok(brought) => brought,
+				Err(e) => {
+					let chosen = Looked::load(&folder).and_then(|looked| looked.segments);
+					let chosen = chosen.unwrap_or_default();
+					return Err(self.lacked((&job, &spec), &result, &chosen, &folder, e).await);
+				}
+			},
 			() = stopped(&stop) => return Err(TaskError::Stopped),
-		}
+		};
 		let of_result = Files::of_bundle(&folder, self.home.inputs(&job.spec));
-		let (drawn, of) = (looked.segments.clone(), job.clone());
+		let (chosen, of, dir) = (segments.clone(), job.clone(), folder.clone());
 		let found = tokio::task::spawn_blocking(move || {
 			let subject = Subject { case: Case { spec, seed }, result };
 			let options = Options { stop, ..Options::default() };
 			let recorder = of_result.recorder(&subject, options).map_err(PartingError::Files)?;
 			let claims = recorder.claims().clone();
-			let shown = Shown { result: &result, claims: &claims };
+			let forced = forced_of(&of, &result);
+			let shown = Shown { result: &result, claims: &claims, forced: &forced };
 			if !shown.is_whole() {
 				return Err(PartingError::NotWhole);
 			}
-			let all = targets(&subject.case.spec, &drawn);
-			let Some((target, claimed)) = first_false(&recorder, shown, &all)? else {
+			let all = targets(&subject.case.spec, &chosen);
+			let Some(found) = first_false(&recorder, shown, &all)? else {
 				return Ok(Vec::new());
 			};
-			accusable(&of, &result)
-				.map(|who| {
-					let defendant = Defendant::Trainer { job: of.id, who };
-					accusation(defendant, shown, target, claimed)
-						.ok_or(PartingError::NoLeaves(target))
-				})
-				.collect::<Result<Vec<Accusation>, _>>()
+			accusations((&of, &subject.case.spec), shown, found, &dir)
 		});
 		let accusations = found.await?.map_err(|e| TaskError::of(&e))?;
-		let segments = &looked.segments;
-		let fields = json!({ "result": result.bundle_root, "segments": segments });
+		let mut fields = json!({ "result": result.bundle_root, "segments": segments });
 		match accusations.first() {
 			None => {
 				let text = format!("a result is true in segments {segments:?}");
 				self.report.job(job.id, "looked_at", &text, fields);
 			}
 			Some(Accusation { target, .. }) => {
-				let text = format!("a result is false: {target:?} is not what it says");
+				let target = words::target(target);
+				fields["target"] = json!(target);
+				let text = format!("a result is false: {target} is not what it says");
 				self.report.job(job.id, "found_false", &text, fields);
 			}
 		}
 		let is_true = accusations.is_empty();
 		for accusation in accusations {
-			self.accusations.add(Record::new(seed, result.bundle_root, accusation))?;
+			self.accusations.add(Record::new(seed, result.true_root, accusation))?;
 		}
 		Looked { done: true, ..looked }.save(&folder)?;
 		if is_true {
@@ -145,7 +162,8 @@ impl Whistleblower {
 	fn make_room(&self, job: &JobView, spec: &CheckedSpec) -> Result<(), TaskError> {
 		let mut keep: HashSet<_> = spec.files().map(|(_, file)| file.content_hash).collect();
 		keep.extend(locked(&self.needed).iter());
-		let states = max_checkpoint_bytes(spec).saturating_mul(u64::from(self.segments));
+		let count = self.limits.count(job, spec);
+		let states = max_checkpoint_bytes(spec).saturating_mul(u64::from(count));
 		let rows = kept::length(&spec.dataset);
 		let coming = states.saturating_add(spec.file_bytes()).saturating_add(rows);
 		match self.quota.make_room(&self.home, &keep, coming)?.missing {
@@ -157,17 +175,42 @@ impl Whistleblower {
 		}
 	}
 
-	/// Brings the files of the job, the manifest of a result and the states with which the segments
-	/// begin, into `folder`.
+	/// Brings the files of the job and the manifest of a result, chooses its segments where that was not
+	/// done before, and brings the states with which they begin, into `folder`. Returns the look and its
+	/// segments.
+	async fn bring(
+		&self,
+		looking: &Looking<'_>,
+		mut looked: Looked,
+		folder: &Path,
+		share: Duration,
+	) -> Result<(Looked, Vec<u32>), TaskError> {
+		let Looking { job, spec, result, .. } = looking;
+		bring(&self.fetcher, &self.home, spec, &all_servers(job), None).await?;
+		let segments = match looked.segments.clone() {
+			Some(segments) => segments,
+			None => {
+				self.fetch(looking, &[], folder).await?;
+				let picks = self.moved(looking, &looked.random, folder, share).await;
+				let segments = choose(&picks, result.trained(), self.limits.count(job, spec));
+				looked.segments = Some(segments.clone());
+				looked.save(folder)?;
+				moved::forget(folder);
+				segments
+			}
+		};
+		self.fetch(looking, &segments, folder).await?;
+		Ok((looked, segments))
+	}
+
+	/// Brings the manifest of a result and the states with which these segments begin into `folder`.
 	async fn fetch(
 		&self,
-		(job, spec): (&JobView, &CheckedSpec),
-		result: &WorkResult,
+		looking: &Looking<'_>,
 		segments: &[u32],
-		relayed: &[String],
 		folder: &Path,
 	) -> Result<(), TaskError> {
-		bring(&self.fetcher, &self.home, spec, &all_servers(job), None).await?;
+		let Looking { spec, result, servers, .. } = looking;
 		// The initial state is computed.
 		let needed: Vec<String> = segments
 			.iter()
@@ -175,16 +218,15 @@ impl Whistleblower {
 			.filter_map(|segment| spec.checkpoint_step(*segment))
 			.map(checkpoint_file)
 			.collect();
-		let (limit, root) = (max_checkpoint_bytes(spec), result.bundle_root);
+		let limit = max_checkpoint_bytes(spec);
 		let mut why = String::from("nobody serves it");
-		for server in servers(job, result).iter().chain(relayed) {
-			let base = bundle_url(server, result);
-			match fetch_bundle(&self.fetcher, &base, root, &needed, folder, limit).await {
+		for server in *servers {
+			match fetch_bundle(&self.fetcher, server, result, &needed, folder, limit).await {
 				Ok(()) => return Ok(()),
 				Err(e) => why = e.to_string(),
 			}
 		}
-		Err(TaskError::failed(format!("what was drawn of a result cannot be had: {why}")))
+		Err(TaskError::failed(format!("what is replayed of a result cannot be had: {why}")))
 	}
 }
 
@@ -192,55 +234,140 @@ impl Whistleblower {
 mod tests {
 	use super::*;
 	use crate::roles::{
-		disputes::accusing::{Accusations, Stakes},
+		common::{
+			large::{Large, Teller},
+			webhook::Webhook,
+		},
+		disputes::{
+			accusing::{Accusations, Stakes},
+			bundles::manifest_of,
+		},
 		fetch::{Fetcher, Locations},
 		http::{Server, Shelf},
 		report::Reporter,
 		store::{Home, Quota},
 		whistleblower::plan::Limits,
 	};
-	use std::{collections::HashMap, time::Duration};
-	use trainyard_client::{fake, AccountId32, ReplicaView};
+	use axum::{extract::Request, http::StatusCode, response::IntoResponse, Router};
+	use std::{collections::HashMap, path::PathBuf};
+	use trainyard_client::{
+		court::Defendant,
+		fake::{self, FakeNode},
+		keys, AccountId32, ReplicaView, Transactor,
+	};
+	use trainyard_program::spec::{Activation, Model};
 	use trainyard_proof::{
-		bundle::Bundle,
+		bundle::{shown_file, Bundle},
+		inputs::{InputPaths, Inputs},
 		testing::{self, SEED},
 		train::Cheat,
 	};
 	use trainyard_protocol::{
 		audit::AuditPhase,
+		forced::Forced,
 		job::{Fate, JobState, Reveal},
+		views::BundleView,
 		Text, H256,
 	};
 
-	/// Looks at a result of two trainers that one of them serves. Returns its trainers that are accused,
-	/// the events, and whether states of it stayed.
-	async fn look_at(cheat: Option<Cheat>, relayed: bool) -> (Vec<AccountId32>, String, bool) {
+	/// Who serves a result.
+	#[derive(Clone, Copy, PartialEq, Eq)]
+	enum Served {
+		/// A trainer.
+		ByTrainer,
+		/// A seat of a relay, and no trainer.
+		ByRelay,
+		/// A trainer, but no parts of its states.
+		WithoutParts,
+	}
+
+	/// What a look came to.
+	struct Came {
+		/// The segments that were replayed, in their order.
+		segments: Vec<u32>,
+		/// The trainers of the result that are accused.
+		accused: Vec<AccountId32>,
+		events: String,
+		/// Whether states of it stayed.
+		stays: bool,
+	}
+
+	/// A job on the table at `path` with 30 segments.
+	fn long(path: &Path) -> CheckedSpec {
+		testing::changed(&testing::job(path), |spec| {
+			spec.training.checkpoint_interval = 2;
+			spec.training.learning_rate_nano = 1_000_000;
+		})
+	}
+
+	/// A job whose states are larger than what is fetched whole.
+	fn wide(path: &Path) -> CheckedSpec {
+		testing::changed(&long(path), |spec| {
+			let hidden = vec![128, 128].try_into().unwrap();
+			spec.model = Model::Mlp { hidden, activation: Activation::Relu };
+		})
+	}
+
+	/// Looks at a result of two trainers that one of them serves, in two segments; each has forced other
+	/// leaves to be false, and opened them. Checks that whoever is accused is by its own leaves. `spoil`
+	/// changes the bundle in a folder.
+	async fn look_at(
+		spec: fn(&Path) -> CheckedSpec,
+		cheat: Option<Cheat>,
+		spoil: impl FnOnce(&CheckedSpec, &Path, &Path),
+		served: Served,
+	) -> Came {
 		let folder = tempfile::tempdir().unwrap();
 		let table = testing::table(folder.path());
-		let spec = testing::job(&table);
+		let spec = spec(&table);
 		let out = folder.path().join("bundle");
-		let bundle: Bundle = testing::train(&spec, &table, &out, false, cheat).unwrap();
-		let result = bundle.result().unwrap();
+		testing::train(&spec, &table, &out, false, cheat).unwrap();
+		spoil(&spec, &table, &out);
+		let bundle = Bundle::open(&out).unwrap();
+		let shown_by = |n: u8| {
+			let secret = [n; 32];
+			bundle.force(&secret).unwrap();
+			let result = bundle.result().unwrap();
+			let opened = bundle.opening(&secret).unwrap().check(&SEED, &secret, &result).unwrap();
+			(result, opened.to_vec())
+		};
+		let [(other, theirs), (result, own)] = [3, 2].map(shown_by);
+		assert!(other.common() == result.common() && other.bundle_root != result.bundle_root);
+		assert_ne!(own[0].index, theirs[0].index);
 		let home = Arc::new(Home::open(&folder.path().join("home"), &H256::zero()).unwrap());
 		std::fs::copy(&table, home.data(&spec.dataset.content_hash)).unwrap();
 		let shelf = Shelf::default();
-		shelf.set(HashMap::from([(result.bundle_root, out)]), HashMap::new());
+		let roots = [result.bundle_root, result.true_root];
+		shelf.set(HashMap::from(roots.map(|root| (root, out.clone()))), HashMap::new());
 		let server = Server::start("127.0.0.1:0".parse().unwrap(), shelf).await.unwrap();
-		let url = format!("http://{}", server.address());
-		// Only a seat of a relay serves it, or a trainer.
-		let (location, others) = match relayed {
-			true => (Text::new("http://127.0.0.1:1").unwrap(), vec![url]),
-			false => (Text::new(&url).unwrap(), vec![]),
+		let url = match served {
+			Served::WithoutParts => files_of([result.bundle_root, result.true_root], out).await,
+			_ => format!("http://{}", server.address()),
 		};
-		let WorkResult { bundle_root, model_root, segments, diverged } = result;
-		let reveal = Reveal { bundle_root, model_root, segments, diverged, location };
-		let replica = |n: u8| ReplicaView {
+		let (location, others) = match served {
+			Served::ByRelay => (Text::new("http://127.0.0.1:1").unwrap(), vec![url]),
+			_ => (Text::new(&url).unwrap(), vec![]),
+		};
+		let WorkResult { true_root, model_root, segments, diverged, .. } = result;
+		let replica = |n: u8| {
+			let bundle_root = if n == 2 { result.bundle_root } else { other.bundle_root };
+			let location = location.clone();
+			let reveal =
+				Reveal { bundle_root, true_root, model_root, segments, diverged, location };
+			ReplicaView {
+				trainer: AccountId32([n; 32]),
+				commitment: None,
+				reveal: Some(reveal),
+				fate: Fate::Working,
+			}
+		};
+		let of = |n: u8, root: H256, forced: &Vec<Forced>| BundleView {
 			trainer: AccountId32([n; 32]),
-			commitment: None,
-			reveal: Some(reveal.clone()),
-			fate: Fate::Working,
+			root,
+			forced: Some(forced.clone()),
 		};
-		let group = fake::group(result);
+		let mut group = fake::group(result);
+		group.bundles = vec![of(2, result.bundle_root, &own), of(3, other.bundle_root, &theirs)];
 		let job = JobView {
 			id: 9,
 			spec: spec.spec().clone(),
@@ -255,11 +382,21 @@ mod tests {
 		let (me, disputes) = (AccountId32([1; 32]), home.disputes());
 		let (accusations, _) = Accusations::open(me, &disputes, stakes, report.clone()).unwrap();
 		let accusations = Arc::new(accusations);
-		let states = accusations.result_folder(9, &bundle_root).join(STATES);
+		let folder = accusations.result_folder(9, &true_root);
+		let nobody = FakeNode::new(|_, _, _| Err("no such method")).chain().await;
+		let chain = Arc::new(nobody);
+		let key = keys::from_uri("//Eve").unwrap();
+		let large = Large {
+			teller: Teller::Chain(Arc::new(Transactor::new(chain.clone(), key))),
+			chain,
+			most: 0,
+			room: u64::MAX,
+			webhook: Webhook::new(report.clone(), None).unwrap(),
+		};
 		let whistleblower = Whistleblower {
+			large,
 			fetcher: Fetcher::new(1, Duration::from_millis(10), Locations::Any).unwrap(),
-			limits: Limits { segments: 2, work: 0, data: 0, memory: 0 },
-			segments: 2,
+			limits: Limits { segments: 2, work: u64::MAX, data: u64::MAX, memory: 0 },
 			quota: Quota::of(u64::MAX),
 			accusations: accusations.clone(),
 			needed: Default::default(),
@@ -267,30 +404,98 @@ mod tests {
 			report,
 			home: home.clone(),
 		};
-		let looking = Arc::new(whistleblower).look_at(job, result, others, Arc::default());
+		let (minute, stop) = (Duration::from_secs(60), Arc::default());
+		let looking = Arc::new(whistleblower).look_at(job, result, others, minute, stop);
 		looking.await.unwrap();
-		let looked = Looked::load(&accusations.result_folder(9, &bundle_root)).unwrap();
-		assert!(looked.done && looked.segments.len() == 2);
-		let is_accused =
-			|who: &AccountId32| accusations.has(&SEED, &Defendant::Trainer { job: 9, who: *who });
+		let looked = Looked::load(&folder).unwrap();
+		assert!(looked.done);
+		let is_accused = |who: &AccountId32| {
+			let root = if who.0[0] == 2 { result.bundle_root } else { other.bundle_root };
+			let is = accusations.has(&SEED, &Defendant::Trainer { job: 9, who: *who });
+			assert!(!is || manifest_of(&folder, &root).is_some(), "a dispute needs its leaves");
+			is
+		};
 		let accused = [2, 3].map(|n| AccountId32([n; 32])).into_iter().filter(is_accused).collect();
-		(accused, std::fs::read_to_string(home.events()).unwrap(), states.exists())
+		let events = std::fs::read_to_string(home.events()).unwrap();
+		let stays = folder.join(STATES).exists();
+		Came { segments: looked.segments.unwrap(), accused, events, stays }
 	}
+
+	/// Serves the files of a bundle by both of its roots, and opens nothing.
+	async fn files_of(roots: [H256; 2], bundle: PathBuf) -> String {
+		let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+		let url = format!("http://{}", listener.local_addr().unwrap());
+		let begins = roots.map(|root| format!("/bundle/{}/", hex::encode(root)));
+		let routes = Router::new().fallback(move |asked: Request| {
+			let mut names =
+				begins.iter().filter_map(|begin| asked.uri().path().strip_prefix(begin));
+			let path = names.next().map(|name| shown_file(&bundle, name));
+			let file = path.and_then(|path| std::fs::read(path).ok());
+			async move { file.ok_or(StatusCode::NOT_FOUND).into_response() }
+		});
+		tokio::spawn(async move { axum::serve(listener, routes).await });
+		url
+	}
+
+	const UNSPOILT: fn(&CheckedSpec, &Path, &Path) = |_, _, _| {};
 
 	#[tokio::test(flavor = "multi_thread")]
 	async fn a_false_result_is_found_and_all_its_trainers_are_accused() {
-		let (accused, events, stays) = look_at(Some(Cheat::Fabricate { segments: 6 }), false).await;
+		let cheat = Some(Cheat::Fabricate { segments: 6 });
+		let Came { accused, events, stays, .. } =
+			look_at(testing::job, cheat, UNSPOILT, Served::ByTrainer).await;
 		assert_eq!(accused, [AccountId32([2; 32]), AccountId32([3; 32])]);
 		assert!(events.contains("found_false"), "{events}");
-		assert!(stays || events.contains("Segment(0)"), "a dispute begins with its state");
+		assert!(stays || events.contains("segment 0"), "a dispute begins with its state");
 	}
 
 	#[tokio::test(flavor = "multi_thread")]
 	async fn a_true_result_is_left_alone_and_makes_room() {
-		for relayed in [false, true] {
-			let (accused, events, stays) = look_at(None, relayed).await;
-			assert!(accused.is_empty() && !stays);
+		for served in [Served::ByTrainer, Served::ByRelay] {
+			let Came { segments, accused, events, stays } =
+				look_at(testing::job, None, UNSPOILT, served).await;
+			assert!(segments.len() == 2 && accused.is_empty() && !stays);
 			assert!(events.contains("looked_at"), "{events}");
 		}
+	}
+
+	/// One of 30 segments is a jump, from which everything else is truly trained. It is the first that is
+	/// replayed, whatever else is drawn.
+	#[tokio::test(flavor = "multi_thread")]
+	async fn a_jump_is_found_by_the_first_replay() {
+		for (spec, jump) in [(long as fn(&Path) -> CheckedSpec, 11), (wide, 20)] {
+			let spoil = |spec: &CheckedSpec, table: &Path, out: &Path| {
+				let inputs = Inputs::load(spec, &InputPaths::data(table)).unwrap();
+				let state = testing::jump(spec, &inputs, out, jump, |state| {
+					for (name, tensor) in state {
+						// Of the optimizer's tensors the powers are known, so those stay.
+						let by = match name.starts_with("optimizer.") {
+							true if name.contains("power") => 1.0,
+							true => 8.0,
+							false => 0.7,
+						};
+						tensor.data.iter_mut().for_each(|x| *x *= by);
+					}
+				});
+				assert_eq!(state.0.manifest().checkpoints.len(), 31);
+			};
+			let Came { segments, accused, events, .. } =
+				look_at(spec, None, spoil, Served::ByTrainer).await;
+			assert_eq!(segments[0], jump as u32 - 1, "{events}");
+			assert_eq!(accused.len(), 2, "{events}");
+			let found = format!("\"target\":\"segment {}\"", jump - 1);
+			assert!(events.contains(&found) && !events.contains("reason"), "{events}");
+		}
+	}
+
+	/// Where nobody opens states by parts, segments are random.
+	#[tokio::test(flavor = "multi_thread")]
+	async fn without_parts_of_states_segments_are_random() {
+		let Came { segments, accused, events, stays } =
+			look_at(wide, None, UNSPOILT, Served::WithoutParts).await;
+		assert!(segments.len() == 2 && segments[0] != segments[1]);
+		assert!(accused.is_empty() && !stays);
+		assert!(events.contains("\"reason\":\"checkpoint 0, "), "{events}");
+		assert!(events.contains("looked_at"), "{events}");
 	}
 }

@@ -1,9 +1,10 @@
-//! What was drawn of a result, in its folder: a kill in between draws nothing again.
+//! What was chosen of a result, in its folder: a kill in between chooses nothing again.
 
 use crate::roles::store::{load, save, StoreError};
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeSet, path::Path};
+use std::path::Path;
 use trainyard_proof::bundle::files;
+use trainyard_protocol::H256;
 
 /// Name of the file.
 const FILE: &str = "looked.json";
@@ -11,20 +12,18 @@ const FILE: &str = "looked.json";
 /// A look at a result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Looked {
-	/// The segments that were drawn, ascending.
-	pub segments: Vec<u32>,
-	/// Whether all of them were replayed.
+	/// Random bytes, from which it follows which parts of large tensors are read to see how far they move.
+	pub random: H256,
+	/// The segments that are replayed, in their order; `None` until they are chosen.
+	pub segments: Option<Vec<u32>>,
+	/// Whether the look is over.
 	pub done: bool,
 }
 
 impl Looked {
-	/// Draws up to `count` segments of so many, each with the same probability.
-	pub fn draw(trained: u32, count: u32) -> Self {
-		let mut drawn = BTreeSet::new();
-		while (drawn.len() as u32) < count.min(trained) {
-			drawn.insert(rand::random_range(0..trained));
-		}
-		Self { segments: drawn.into_iter().collect(), done: false }
+	/// Begins a look, which nobody knows anything of.
+	pub fn begin() -> Self {
+		Self { random: H256(rand::random()), segments: None, done: false }
 	}
 
 	/// Returns the one in the folder of a result, if it can be read.
@@ -44,27 +43,18 @@ mod tests {
 	use super::*;
 
 	#[test]
-	fn every_segment_can_be_drawn_and_none_twice() {
-		let mut found = BTreeSet::new();
-		for _ in 0..500 {
-			let Looked { segments, done } = Looked::draw(5, 2);
-			assert!(!done && segments.len() == 2 && segments[0] < segments[1] && segments[1] < 5);
-			found.extend(segments);
-		}
-		assert_eq!(found.len(), 5);
-		assert_eq!(Looked::draw(3, 9).segments, [0, 1, 2]);
-		assert!(Looked::draw(0, 2).segments.is_empty(), "training ended before its first step");
-	}
-
-	#[test]
-	fn what_was_drawn_is_there_after_a_kill() {
+	fn what_was_chosen_is_there_after_a_kill() {
 		let dir = tempfile::tempdir().unwrap();
 		let folder = dir.path().join("result");
 		assert_eq!(Looked::load(&folder), None);
-		let drawn = Looked { segments: vec![2, 7], done: false };
-		drawn.save(&folder).unwrap();
-		assert_eq!(Looked::load(&folder), Some(drawn));
+		let begun = Looked::begin();
+		assert_ne!(begun.random, Looked::begin().random);
+		begun.save(&folder).unwrap();
+		assert_eq!(Looked::load(&folder), Some(begun.clone()));
+		let chosen = Looked { segments: Some(vec![7, 2]), ..begun };
+		chosen.save(&folder).unwrap();
+		assert_eq!(Looked::load(&folder), Some(chosen));
 		std::fs::write(folder.join(FILE), "{").unwrap();
-		assert_eq!(Looked::load(&folder), None, "it is drawn again");
+		assert_eq!(Looked::load(&folder), None, "it is begun again");
 	}
 }

@@ -1,19 +1,23 @@
-//! The whistleblower: looks at results while they stand, replays segments that it draws for itself, and
-//! accuses whoever delivered a false one.
+//! The whistleblower: looks at results while they stand, replays the segments in which they moved farthest
+//! and others that it draws for itself, and accuses whoever delivered a false one.
 //!
 //! It is nobody's seat: it is drawn for nothing, is paid for nothing but frauds that it proves, and has
 //! a deposit at stake for each accusation. It looks at one result at a time. What it found is on disk,
 //! so it goes on after a kill: with the segments that it drew, and with its disputes.
 
+mod choice;
+mod large;
 mod late;
 mod look;
 mod looked;
+mod moved;
 mod plan;
 
 use super::{
 	blocks::LookError,
 	common::{
 		bundles::relayed,
+		large::{Large, RelayArgs},
 		webhook::{Webhook, WebhookError},
 	},
 	disputes::{
@@ -21,6 +25,7 @@ use super::{
 		driver::{DisputeArgs, Driver, Work},
 		files::Files,
 		locked,
+		party::Subject as Matter,
 	},
 	fetch::{Fetcher, LocationArgs},
 	recent::Recent,
@@ -57,11 +62,15 @@ pub struct WhistleblowerArgs {
 	#[command(flatten)]
 	locations: LocationArgs,
 	#[command(flatten)]
+	relays: RelayArgs,
+	#[command(flatten)]
 	disputes: DisputeArgs,
-	/// Segments of each result that are drawn and replayed
-	#[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
+	/// Segments of each result that are replayed: those that moved farthest, the first, the last, and
+	/// random ones, of which there is one at least
+	#[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
 	segments_per_job: u32,
-	/// Look at no result whose drawn segments are more work (in ut)
+	/// Work that is replayed of one result (in ut): fewer segments are where they are longer, and a result
+	/// whose segments are more each is not looked at
 	#[arg(long, value_name = "UT", default_value = "10", value_parser = parse_ut)]
 	max_ut: MicroUt,
 	/// Look at no job that reads larger files (in MiB)
@@ -123,8 +132,8 @@ enum Key {
 struct Whistleblower {
 	home: Arc<Home>,
 	fetcher: Fetcher,
+	large: Large,
 	limits: Limits,
-	segments: u32,
 	quota: Quota,
 	accusations: Arc<Accusations>,
 	report: Reporter,
@@ -141,6 +150,8 @@ struct WhistleblowerRole {
 	driver: Driver<Arc<Transactor>>,
 	late: LateJobs,
 	me: AccountId32,
+	/// Time between two blocks.
+	block_time: Duration,
 	/// Accusations at once.
 	most: usize,
 	once: bool,
@@ -171,18 +182,19 @@ impl Role for WhistleblowerRole {
 		let most = usize::from(args.max_open);
 		let stakes = Stakes { most: args.max_deposit, reserve: args.reserve, open: most };
 		let me = *sender.account();
+		let large = args.relays.large(&sender, webhook.clone()).await?;
 		let driver =
 			Driver::open(sender, me, &home.disputes(), &args.disputes, stakes, &report, webhook)?;
 		let mib = |n: u64| n.saturating_mul(1024 * 1024);
 		let whistleblower = Whistleblower {
 			fetcher,
+			large,
 			limits: Limits {
 				segments: args.segments_per_job,
 				work: args.max_ut,
 				data: mib(args.max_data_mib),
 				memory: replay::memory(args.max_memory_mib),
 			},
-			segments: args.segments_per_job,
 			quota: Quota::new(args.max_disk_mib, &home),
 			accusations: driver.accusations().clone(),
 			needed: Mutex::default(),
@@ -192,7 +204,8 @@ impl Role for WhistleblowerRole {
 		};
 		let whistleblower = Arc::new(whistleblower);
 		let (once, has_looked, late) = (args.once, false, LateJobs::new(args.late));
-		Ok(Self { whistleblower, chain, driver, late, me, most, once, has_looked })
+		let block_time = chain.block_time().await?;
+		Ok(Self { whistleblower, chain, driver, late, me, block_time, most, once, has_looked })
 	}
 
 	async fn look(&mut self, head: Head, tasks: &mut Tasks<Key>) -> Result<Next, LookError> {
@@ -230,7 +243,7 @@ impl Role for WhistleblowerRole {
 			if !tasks.is_ready(&key) {
 				continue;
 			}
-			if let Err(refusal) = this.limits.check(job, &result) {
+			if let Err(refusal) = this.limits.check(job) {
 				let reason = refusal.to_string();
 				let subject = (job.id, result.bundle_root);
 				if locked(&this.refused).insert(subject, ()).is_none() {
@@ -242,7 +255,10 @@ impl Role for WhistleblowerRole {
 			let (this, job) = (this.clone(), (*job).clone());
 			let relays = self.chain.relays_of(job.id, head.hash).await?;
 			let relayed = relayed(&job, &result, &relays);
-			tasks.start_with(key, |stop| this.look_at(job, result, relayed, stop));
+			// Most of the time that is left is for replays, and for others to look at.
+			let left = plan::until(&job).saturating_sub(head.number);
+			let share = (self.block_time.saturating_mul(left) / 4).min(moved::LONGEST);
+			tasks.start_with(key, |stop| this.look_at(job, result, relayed, share, stop));
 			break;
 		}
 		Ok(Next::Block)
@@ -289,7 +305,7 @@ impl Whistleblower {
 		let is_done = |job: &JobView, result| self.is_done(job, result);
 		let jobs = [job];
 		let left = next(&jobs, me, is_done);
-		left.iter().all(|subject| self.limits.check(job, &subject.result).is_err())
+		left.is_empty() || self.limits.check(job).is_err()
 	}
 
 	/// Returns the files from which disputes about a result are computed: what was fetched of it.
@@ -298,6 +314,7 @@ impl Whistleblower {
 		let root = self.accusations.result_of(&job.seed?, &dispute.defendant)?;
 		let folder = self.accusations.result_folder(job.id, &root);
 		let files = Files::of_bundle(&folder, self.home.inputs(&job.spec));
-		(side == Side::Challenger).then_some(files)
+		let accused = Matter::of(job, &dispute.defendant)?.result.bundle_root;
+		(side == Side::Challenger).then(|| files.for_bundle(&accused))
 	}
 }

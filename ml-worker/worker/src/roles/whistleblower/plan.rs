@@ -9,7 +9,11 @@ use trainyard_program::{
 	needs::Needs,
 	spec::{CheckedSpec, SpecError},
 };
-use trainyard_protocol::{audit::AuditPhase, job::WorkResult, MicroUt, H256};
+use trainyard_protocol::{
+	audit::AuditPhase,
+	job::{BlockNumber, WorkResult},
+	MicroUt, H256,
+};
 
 const MIB: u64 = 1024 * 1024;
 
@@ -25,7 +29,7 @@ pub struct Subject<'a> {
 /// The limits of what is looked at.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-	/// Segments of each result.
+	/// Most segments of each result.
 	pub segments: u32,
 	/// Most work of these.
 	pub work: MicroUt,
@@ -41,10 +45,10 @@ pub enum Refusal {
 	/// This program cannot read the job.
 	#[error("its specification is invalid: {0}")]
 	Spec(SpecError),
-	/// Its segments are too long.
-	#[error("{} ut would be replayed, more than the {} that are allowed (--max-ut)", amount::format_scaled(u128::from(*.work), 6), amount::format_scaled(u128::from(*.limit), 6))]
+	/// One of its segments is too long.
+	#[error("a segment has {} ut, more than the {} that are allowed (--max-ut)", amount::format_scaled(u128::from(*.work), 6), amount::format_scaled(u128::from(*.limit), 6))]
 	Work {
-		/// Of the segments.
+		/// Of the segment.
 		work: MicroUt,
 		/// The limit.
 		limit: MicroUt,
@@ -71,11 +75,9 @@ pub enum Refusal {
 
 impl Limits {
 	/// Returns the specification of a job, if one of its results is looked at.
-	pub fn check(&self, job: &JobView, result: &WorkResult) -> Result<CheckedSpec, Refusal> {
+	pub fn check(&self, job: &JobView) -> Result<CheckedSpec, Refusal> {
 		let spec = checked(job).map_err(Refusal::Spec)?;
-		let each = job.work / MicroUt::from(spec.segments().max(1));
-		let count = self.segments.min(result.trained().max(1));
-		let work = each.saturating_mul(count.into());
+		let work = segment_work(job, &spec);
 		if work > self.work {
 			return Err(Refusal::Work { work, limit: self.work });
 		}
@@ -89,6 +91,26 @@ impl Limits {
 			return Err(Refusal::Memory { needed, limit: self.memory });
 		}
 		Ok(spec)
+	}
+
+	/// Returns how many segments of each result of a job are replayed: as many as are allowed, and no more
+	/// work than is.
+	pub fn count(&self, job: &JobView, spec: &CheckedSpec) -> u32 {
+		let affordable = self.work.checked_div(segment_work(job, spec)).unwrap_or(MicroUt::MAX);
+		self.segments.min(u32::try_from(affordable).unwrap_or(u32::MAX))
+	}
+}
+
+/// Returns the work of a segment of a job.
+fn segment_work(job: &JobView, spec: &CheckedSpec) -> MicroUt {
+	job.work / MicroUt::from(spec.segments().max(1))
+}
+
+/// Returns the last block in which results of a job can be challenged, if nothing is disputed.
+pub fn until(job: &JobView) -> BlockNumber {
+	match job.audit.as_ref().map(|audit| audit.phase) {
+		Some(AuditPhase::Standing { until }) => until,
+		_ => job.late.as_ref().map_or(BlockNumber::MAX, |late| late.until),
 	}
 }
 
@@ -108,19 +130,15 @@ pub fn results<'a>(
 
 /// Returns the results that `me` should look at, the next one first: the one whose window is over first.
 /// Not those of which it delivered one, and not those that were looked at, as `is_done` returns by the
-/// root of the bundle.
+/// true root: its trainers have it in common.
 pub fn next<'a>(
 	jobs: &'a [&'a JobView],
 	me: &AccountId32,
 	is_done: impl Fn(&JobView, H256) -> bool,
 ) -> Vec<Subject<'a>> {
-	let until = |job: &JobView| match job.audit.as_ref().map(|audit| audit.phase) {
-		Some(AuditPhase::Standing { until }) => until,
-		_ => job.late.as_ref().map_or(u32::MAX, |late| late.until),
-	};
 	let mut found: Vec<Subject<'a>> = results(jobs)
 		.filter(|(job, _)| job.replicas.iter().all(|replica| replica.trainer != *me))
-		.filter(|(job, result)| !is_done(job, result.bundle_root))
+		.filter(|(job, result)| !is_done(job, result.true_root))
 		.map(|(job, result)| Subject { job, result })
 		.collect();
 	found.sort_by_key(|subject| (until(subject.job), subject.job.id));
@@ -139,12 +157,19 @@ mod tests {
 
 	fn result(of: u8) -> WorkResult {
 		let (bundle_root, model_root) = (H256::repeat_byte(of), H256::repeat_byte(of));
-		WorkResult { bundle_root, model_root, segments: 30, diverged: false }
+		WorkResult {
+			bundle_root,
+			true_root: bundle_root,
+			model_root,
+			segments: 30,
+			diverged: false,
+		}
 	}
 
 	fn job(id: JobId, phase: AuditPhase, results: &[u8]) -> JobView {
 		let group = |of: &u8| GroupView {
 			result: result(*of),
+			bundles: vec![],
 			convicted: vec![],
 			decision: None,
 			asked: vec![],
@@ -155,6 +180,7 @@ mod tests {
 			round: 0,
 			phase,
 			audit_segments: 1,
+			challenge: 1,
 			seed: None,
 			groups: results.iter().map(group).collect(),
 			committee: vec![],
@@ -194,9 +220,10 @@ mod tests {
 	/// A settled job of two trainers with one result, of whom these can still be accused.
 	fn settled(id: JobId, until: u32, open: bool, accusable: &[u8]) -> JobView {
 		let replica = |who: u8| {
-			let WorkResult { bundle_root, model_root, segments, diverged } = result(1);
+			let WorkResult { bundle_root, true_root, model_root, segments, diverged } = result(1);
 			let location = Text::new("http://127.0.0.1:8600").unwrap();
-			let reveal = Reveal { bundle_root, model_root, segments, diverged, location };
+			let reveal =
+				Reveal { bundle_root, true_root, model_root, segments, diverged, location };
 			let (trainer, commitment) = (AccountId32([who; 32]), None);
 			ReplicaView { trainer, commitment, reveal: Some(reveal), fate: Fate::Accepted }
 		};
@@ -234,14 +261,19 @@ mod tests {
 	fn what_is_too_much_is_refused() {
 		let job = job(1, AuditPhase::Standing { until: 9 }, &[1]);
 		let whole = Limits { segments: 2, work: u64::MAX, data: u64::MAX, memory: u64::MAX };
-		assert!(whole.check(&job, &result(1)).is_ok());
-		let work = 2 * (job.work / 30);
-		assert!(Limits { work, ..whole }.check(&job, &result(1)).is_ok());
-		let found = Limits { work: work - 1, ..whole }.check(&job, &result(1));
+		let spec = whole.check(&job).unwrap();
+		assert_eq!(whole.count(&job, &spec), 2);
+		let work = job.work / 30;
+		for (limit, count) in [(work, 1), (2 * work - 1, 1), (2 * work, 2), (9 * work, 2)] {
+			let limits = Limits { work: limit, ..whole };
+			assert!(limits.check(&job).is_ok());
+			assert_eq!(limits.count(&job, &spec), count);
+		}
+		let found = Limits { work: work - 1, ..whole }.check(&job);
 		assert_eq!(found, Err(Refusal::Work { work, limit: work - 1 }));
-		let found = Limits { data: 1, ..whole }.check(&job, &result(1));
+		let found = Limits { data: 1, ..whole }.check(&job);
 		assert!(matches!(found, Err(Refusal::Data { limit: 1, .. })));
-		let found = Limits { memory: 1, ..whole }.check(&job, &result(1));
+		let found = Limits { memory: 1, ..whole }.check(&job);
 		assert!(matches!(found, Err(Refusal::Memory { limit: 1, .. })));
 	}
 }

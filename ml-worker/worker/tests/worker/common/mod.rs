@@ -51,7 +51,7 @@ pub fn job_text(steps: u32) -> String {
 		"[dataset]\npath = {:?}\nfeature_divisor = 16\n\n[model.mlp]\nhidden = [32]\n\n\
 		 [training]\nsteps = {steps}\nbatch_size = 32\ncheckpoint_interval = 10\n\
 		 learning_rate = 0.002\n\n[training.optimizer.adamw]\n\n\
-		 [terms]\nprice_per_ut = \"1000\"\naudit_fee = \"1\"\n",
+		 [terms]\nprice_per_ut = \"1000\"\naudit_fee = \"0.2\"\n",
 		text(&digits())
 	)
 }

@@ -10,7 +10,7 @@ use trainyard_court::{
 	},
 	Case,
 };
-use trainyard_program::{spec::CheckedSpec, work::Parts};
+use trainyard_program::{needs::Needs, spec::CheckedSpec, work::Parts};
 use trainyard_protocol::{
 	blob,
 	fees::{self, Rates, Sums},
@@ -78,10 +78,10 @@ impl Costs {
 		let overflow = "the job's work or money passes 128 bits";
 		let parts = Parts::of(spec);
 		let rates = &Rates::RUNTIME;
-		let rescue = blob::rescue_bytes(spec, terms.replayed_by_all(spec.segments()));
-		let sums = Sums::of(spec, terms, &parts, rescue, rates).context(overflow)?;
-		let (price, fee) = (terms.price_per_ut, rates.fee_per_ut);
-		let deposit = fees::challenge_deposit(spec, &parts, price, fee).context(overflow)?;
+		let replays = terms.replayed_by_all(spec.segments());
+		let lacking = Needs::of(spec).lacking(replays, blob::room().rescue);
+		let sums = Sums::of(spec, terms, &parts, &lacking, rates).context(overflow)?;
+		let deposit = fees::challenge_deposit(spec, &parts, rates.fee_per_ut).context(overflow)?;
 		let flop = parts.defence_flop(spec)?;
 		let mut about = vec![
 			("the initial state", Target::Start),

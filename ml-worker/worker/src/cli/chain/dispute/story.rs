@@ -7,7 +7,7 @@ use trainyard_client::{
 	court::{Commitment, Defendant, Dispute, DisputeId, Happened, Said, Sent, Side, Since},
 	AccountId32,
 };
-use trainyard_court::game::{Claimed, End, Level, Target, Turn};
+use trainyard_court::game::{words, Claimed, End, Level, Turn};
 use trainyard_protocol::{
 	job::{Balance, BlockNumber},
 	JobId,
@@ -85,18 +85,6 @@ pub(super) struct Running {
 	pub history: Vec<Happened>,
 }
 
-/// Names what a dispute is about.
-fn about(target: &Target) -> String {
-	match target {
-		Target::Start => "the initial state".into(),
-		Target::Segment(segment) => format!("segment {segment}"),
-		Target::Stop => "the number of segments".into(),
-		Target::Model => "the model file".into(),
-		Target::Rescue { state, .. } => format!("the file stored for checkpoint {state}"),
-		Target::Evidence(segment) => format!("the evidence about segment {segment}"),
-	}
-}
-
 fn claim(claimed: &Claimed) -> String {
 	match claimed {
 		Claimed::End(End::Checkpoint { state, evaluation, .. }) => {
@@ -112,10 +100,11 @@ fn claim(claimed: &Claimed) -> String {
 /// Lists what a defendant has said.
 pub(super) fn said(said: &Said) -> Vec<String> {
 	let posted = said.posted.iter().map(|(place, roots)| {
-		let count = roots.len();
-		format!("posted {count} digests at {place:?}")
+		let digests = words::count(roots.len(), "digest", "digests");
+		format!("posted {digests} at {}", words::place(place))
 	});
-	posted.chain(said.opened.keys().map(|place| format!("opened {place:?}"))).collect()
+	let opened = said.opened.keys().map(|place| format!("opened {}", words::place(place)));
+	posted.chain(opened).collect()
 }
 
 /// Writes what happened, a line for each transaction.
@@ -143,8 +132,12 @@ impl Running {
 		let side = dispute.side();
 		let stage = &dispute.stage;
 		let place = match (&stage.level, stage.place()) {
-			(Level::Judge { piece }, _) => format!("the piece {piece:?}"),
-			(_, Some(place)) => format!("{place:?}"),
+			(Level::Judge { piece }, _) => {
+				// Storage has no names.
+				let piece = words::piece(piece, |tensor| format!("tensor {tensor}"));
+				format!("the piece that is left: {piece}")
+			}
+			(_, Some(place)) => words::place(&place),
 			(_, None) => String::new(),
 		};
 		let due = match stage.turn {
@@ -157,7 +150,7 @@ impl Running {
 			job: dispute.defendant.job(),
 			challenger: dispute.challenger,
 			defendant: dispute.defendant,
-			target: about(&stage.subject.target),
+			target: words::target(&stage.subject.target),
 			claimed: claim(&dispute.claimed),
 			place,
 			side,
@@ -267,8 +260,8 @@ impl Story {
 #[cfg(test)]
 mod tests {
 	use super::*;
-	use trainyard_client::court::Clocks;
-	use trainyard_court::game::{Place, Roots, Stage, Subject};
+	use trainyard_client::court::{Burden, Clocks};
+	use trainyard_court::game::{Piece, Place, Roots, Stage, Subject, Target};
 	use trainyard_protocol::H256;
 
 	fn account(of: u8) -> AccountId32 {
@@ -276,13 +269,17 @@ mod tests {
 	}
 
 	fn running() -> Running {
+		at(Level::Ends)
+	}
+
+	fn at(level: Level) -> Running {
 		let target = Target::Segment(3);
 		let subject = Subject { target, begin: H256::zero(), end: None };
 		let dispute = Dispute {
 			challenger: account(1),
 			defendant: Defendant::Trainer { job: 9, who: account(2) },
 			claimed: Claimed::Other,
-			stage: Stage { subject, level: Level::Ends, turn: Turn::Defender },
+			stage: Stage { subject, level, turn: Turn::Defender },
 			deposit: 6_000_000_000_000,
 			stake: 0,
 			committed_at: 90,
@@ -293,7 +290,9 @@ mod tests {
 				challenger_rest: 0,
 				defender_rest: 0,
 			},
+			burden: Burden::default(),
 			moved_at: 100,
+			awake: 90,
 			aside: false,
 			moves: 4,
 		};
@@ -312,7 +311,8 @@ mod tests {
 			"the defender posts or opens, and has 1950 blocks left",
 			"4 moves since block 90, the last in block 100",
 			"disputes with the same defendant: 5, 7",
-			"posted 5 digests at Ends",
+			"it stands at segment 3\n",
+			"posted 5 digests at segment 3\n",
 		] {
 			assert!(text.contains(part), "{part}: {text}");
 		}
@@ -324,6 +324,10 @@ mod tests {
 			let text = Story::Running(Box::new(it)).text();
 			assert!(text.contains(part), "{part}: {text}");
 		}
+		let piece = Piece::Initial { tensor: 4, element: 5, bits: 0 };
+		let text = Story::Running(Box::new(at(Level::Judge { piece }))).text();
+		let expected = "it stands at the piece that is left: element 5 of tensor 4 of the initial";
+		assert!(text.contains(expected), "{text}");
 		let json = serde_json::to_value(Story::Running(Box::new(running()))).unwrap();
 		assert_eq!((&json["state"], &json["left"]), (&"running".into(), &1_950.into()));
 		assert_eq!(json["defendant"]["trainer"]["job"], 9);

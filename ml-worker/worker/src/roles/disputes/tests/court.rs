@@ -8,8 +8,8 @@ use std::{
 };
 use trainyard_client::{
 	court::{
-		challenge_hash, Accusation, Clocks, Commitment, Defendant, Dispute, DisputeId, Said, Side,
-		Since, JUDGE_AFTER,
+		challenge_hash, Accusation, Burden, Clocks, Commitment, Defendant, Dispute, DisputeId,
+		Said, Side, Since, JUDGE_AFTER,
 	},
 	AccountId32, ChainError, TxError,
 };
@@ -132,7 +132,9 @@ impl Inner {
 				stake: 0,
 				committed_at: height,
 				clocks,
+				burden: Burden::default(),
 				moved_at: height,
+				awake: height,
 				aside: false,
 				moves: 0,
 			},

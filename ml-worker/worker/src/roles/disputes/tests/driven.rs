@@ -92,14 +92,16 @@ impl Scene {
 	/// Returns the job as the chain shows it, with a result of each of these trainers.
 	fn view(&self, results: &[(AccountId32, WorkResult)]) -> JobView {
 		let replica = |(trainer, result): &(AccountId32, WorkResult)| {
-			let WorkResult { bundle_root, model_root, segments, diverged } = *result;
+			let WorkResult { bundle_root, true_root, model_root, segments, diverged } = *result;
 			let location = Text::default();
-			let reveal = Reveal { bundle_root, model_root, segments, diverged, location };
+			let reveal =
+				Reveal { bundle_root, true_root, model_root, segments, diverged, location };
 			let commitment = Some(H256::zero());
 			ReplicaView { trainer: *trainer, commitment, reveal: Some(reveal), fate: Fate::Working }
 		};
 		let group = |(_, result): &(AccountId32, WorkResult)| GroupView {
 			result: *result,
+			bundles: vec![],
 			convicted: vec![],
 			decision: None,
 			asked: vec![],
@@ -110,6 +112,7 @@ impl Scene {
 			round: 0,
 			phase: AuditPhase::Standing { until: 10_000 },
 			audit_segments: 1,
+			challenge: 1,
 			seed: None,
 			groups: results.iter().map(group).collect(),
 			committee: vec![],
@@ -267,8 +270,8 @@ async fn an_honest_trainer_accuses_another_result_and_wins() {
 		let recorder = files.recorder(&subject, Options::default()).unwrap();
 		let own = Bundle::open(&scene.bundle()).unwrap();
 		let (own, claims) = (Claims::of(own.manifest()), recorder.claims().clone());
-		let mine = Shown { result: &scene.honest, claims: &own };
-		let shown = Shown { result: &theirs, claims: &claims };
+		let mine = Shown { result: &scene.honest, claims: &own, forced: &[] };
+		let shown = Shown { result: &theirs, claims: &claims, forced: &[] };
 		assert!(mine.is_whole() && shown.is_whole(), "{name}");
 		let target = parting::parting(mine, shown).unwrap();
 		let claimed = parting::claimed(&recorder, shown, target).unwrap();

@@ -1,0 +1,195 @@
+use super::*;
+use crate::roles::report::Reporter;
+use codec::Encode;
+use std::sync::Mutex;
+use trainyard_client::{fake::FakeNode, AccountId32, RelaySeatView};
+
+const UNTIL: BlockNumber = 160;
+
+fn seat(n: u8, shown: bool, lost: bool) -> RelaySeatView {
+	let who = AccountId32([n; 32]);
+	RelaySeatView { who, says: Some(true), shown, lost, due: None, location: None }
+}
+
+fn relay(index: u32, stage: RelayStage) -> RelayView {
+	let until = match stage {
+		RelayStage::Drawing { .. } | RelayStage::Seeding { .. } => None,
+		_ => Some(UNTIL),
+	};
+	RelayView {
+		id: 7,
+		job: 3,
+		group: 1,
+		piece: Piece::State(index),
+		chunks: 1_000,
+		by: AccountId32([9; 32]),
+		fee: 5,
+		stage,
+		until,
+		appealed: false,
+		seats: vec![
+			seat(1, true, false),
+			seat(2, false, false),
+			seat(3, true, true),
+			seat(4, true, false),
+		],
+	}
+}
+
+fn held(index: u32) -> RelayView {
+	relay(index, RelayStage::Held { until: UNTIL })
+}
+
+/// A server may only have been away; then one relay is asked for, and what is not on chain is sent again.
+#[test]
+fn a_committee_is_asked_once_and_after_a_while() {
+	let mut one = Lacked::default();
+	assert_eq!(one.step(None, 100, 10), Step::Wait);
+	assert_eq!(one.step(None, 109, 10), Step::Wait);
+	assert_eq!(one.step(None, 110, 10), Step::Ask);
+	one.asked = Some(110);
+	assert_eq!(one.step(None, 129, 10), Step::Wait);
+	assert_eq!(one.step(None, 130, 10), Step::Ask, "it was not on chain");
+	one.asked = Some(130);
+	let saying = relay(2, RelayStage::Saying { until: UNTIL });
+	assert_eq!(one.step(Some(&saying), 131, 10), Step::Wait);
+	assert_eq!(one.relay, Some(7));
+	assert_eq!(one.step(None, 170, 10), Step::Over, "its relay has ended");
+	let of_another = &mut Lacked::default();
+	assert_eq!(of_another.step(Some(&saying), 100, 10), Step::Wait, "somebody else asked");
+}
+
+/// Those who say that they have it bring chunks, and then the answer is doubted.
+#[test]
+fn what_is_held_and_given_to_nobody_is_asked_for_and_doubted() {
+	let mut one = Lacked::default();
+	assert_eq!(one.step(Some(&held(2)), 100, 10), Step::Wait);
+	assert_eq!(one.step(Some(&held(2)), 119, 10), Step::Wait);
+	assert_eq!(one.step(Some(&held(2)), 120, 10), Step::AskSeats(7, vec![0, 3]));
+	one.seats_asked = true;
+	assert_eq!(one.step(Some(&held(2)), 139, 10), Step::Wait);
+	assert_eq!(one.step(Some(&held(2)), 140, 10), Step::Doubt(7));
+	let doubted = RelayView { appealed: true, ..held(2) };
+	assert_eq!(one.step(Some(&doubted), 141, 10), Step::Wait, "only once");
+	// The larger committee has an hour of its own.
+	let lacking = relay(2, RelayStage::Lacking { until: UNTIL });
+	assert_eq!(one.step(Some(&lacking), 150, 10), Step::Wait);
+	assert_eq!((one.held, one.seats_asked), (None, false));
+	one.over = true;
+	assert_eq!(one.step(Some(&held(2)), 150, 10), Step::Over);
+}
+
+/// What [`Large`] did, on a chain with these relays at this height, which answers calls by `answer`.
+struct Scene {
+	folder: tempfile::TempDir,
+	sent: Arc<Mutex<Vec<String>>>,
+}
+
+impl Scene {
+	fn new() -> Self {
+		Self { folder: tempfile::tempdir().unwrap(), sent: Arc::default() }
+	}
+
+	fn record(&self) -> std::path::PathBuf {
+		self.folder.path().join("round").join("lacked-1.json")
+	}
+
+	fn recorded(&self) -> AllLacked {
+		load(&self.record()).unwrap().unwrap_or_default()
+	}
+
+	fn sent(&self) -> Vec<String> {
+		std::mem::take(&mut *self.sent.lock().unwrap())
+	}
+
+	async fn advance(
+		&self,
+		(relays, best): (Vec<RelayView>, BlockNumber),
+		lacking: &[u32],
+		most: Balance,
+		answer: fn() -> Result<(), TxError>,
+	) -> Result<bool, TaskError> {
+		let node = FakeNode::new(move |method, _, _| match method {
+			"TrainyardApi_relays_of" => Ok(relays.encode()),
+			_ => Err("no such method"),
+		});
+		let log = self.folder.path().join("events.jsonl");
+		let report = Reporter::new("verifier", true, Some(&log));
+		let sent = self.sent.clone();
+		let teller = Teller::Test(Arc::new(move |call: &Call| {
+			sent.lock().unwrap().push(call.title());
+			answer()
+		}));
+		let large = Large {
+			chain: Arc::new(node.at(best).chain().await),
+			teller,
+			most,
+			room: 1_000,
+			webhook: Webhook::new(report, None).unwrap(),
+		};
+		large.advance((3, 1), lacking, &self.record(), 0).await
+	}
+}
+
+fn fails(name: &str) -> TxError {
+	TxError::Failed { call: "a call".into(), name: name.into(), docs: String::new() }
+}
+
+#[tokio::test]
+async fn one_state_is_asked_for_at_a_time_and_a_kill_asks_for_none_twice() {
+	let scene = Scene::new();
+	let waits = scene.advance((vec![], 100), &[2, 3], 50, || Ok(())).await;
+	assert_eq!(waits, Ok(true));
+	assert_eq!(scene.sent(), ["Verification.request_relay"]);
+	assert_eq!(scene.recorded()[&2].asked, Some(100));
+	// It is on disk: another process knows.
+	assert_eq!(scene.advance((vec![], 101), &[2, 3], 50, || Ok(())).await, Ok(true));
+	let saying = relay(2, RelayStage::Saying { until: UNTIL });
+	assert_eq!(scene.advance((vec![saying], 102), &[2, 3], 50, || Ok(())).await, Ok(true));
+	assert_eq!(scene.sent(), [""; 0]);
+	// It came, and the other one is asked for.
+	assert_eq!(scene.advance((vec![held(2)], 103), &[3], 50, || Ok(())).await, Ok(true));
+	assert_eq!(scene.sent(), ["Verification.request_relay"]);
+	let log = std::fs::read_to_string(scene.folder.path().join("events.jsonl")).unwrap();
+	assert_eq!(log.matches("relay_asked").count(), 2, "{log}");
+}
+
+#[tokio::test]
+async fn what_is_too_dear_stays_lacking() {
+	let scene = Scene::new();
+	let too_dear = || Err(fails("Verification::RelayTooDear"));
+	assert_eq!(scene.advance((vec![], 100), &[2], 1, too_dear).await, Ok(false));
+	assert_eq!(scene.sent().len(), 1);
+	assert!(scene.recorded()[&2].over);
+	assert_eq!(scene.advance((vec![], 200), &[2], 1, || Ok(())).await, Ok(false));
+	assert_eq!(scene.sent(), [""; 0]);
+	// What failed for another reason is tried again.
+	let scene = Scene::new();
+	let poor = || Err(fails("Token::FundsUnavailable"));
+	assert!(matches!(
+		scene.advance((vec![], 100), &[2], 50, poor).await,
+		Err(TaskError::Failed(_))
+	));
+	assert_eq!(scene.recorded()[&2], Lacked::default());
+	assert_eq!(scene.advance((vec![], 101), &[2], 50, || Ok(())).await, Ok(true));
+	assert_eq!(scene.sent().len(), 2);
+}
+
+#[tokio::test]
+async fn seats_are_asked_before_their_answer_is_doubted_as_far_as_that_is_paid_for() {
+	let scene = Scene::new();
+	// 61 fees of 5.
+	for (best, most, sent) in [
+		(100, 305, ""),
+		(120, 305, "Verification.ask_seats"),
+		(121, 305, ""),
+		(140, 304, ""),
+		(141, 305, "Verification.appeal"),
+	] {
+		let waits = scene.advance((vec![held(2)], best), &[2], most, || Ok(())).await;
+		assert_eq!(waits, Ok(true));
+		let expected: Vec<&str> = if sent.is_empty() { vec![] } else { vec![sent] };
+		assert_eq!(scene.sent(), expected, "{best}");
+	}
+	assert_eq!(scene.advance((vec![], 170), &[2], 305, || Ok(())).await, Ok(false), "it ended");
+}

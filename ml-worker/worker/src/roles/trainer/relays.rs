@@ -1,0 +1,156 @@
+//! Relays about results of this trainer: committees that say whether a state is to be had that no block
+//! carries.
+//!
+//! Its bundle is served all the time, to seats of relays as to anybody. Where a committee says twice that it
+//! could not have the state, the deposit is lost in an hour: then this trainer, which has it and serves it,
+//! asks for a larger committee.
+
+use super::{Reported, Trainer};
+use crate::roles::{job::Job, plan::replica_of, tasks::Outcome};
+use serde_json::json;
+use trainyard_client::{calls, AccountId32, ChainError, Head, JobView, RelayView};
+use trainyard_protocol::{
+	audit::AuditPhase,
+	job::{Fate, JobState},
+	relay::{RelayId, RelayStage, APPEAL_SEATS},
+	JobId,
+};
+
+/// What the owner is told of a relay.
+const RELAYED: &str =
+	"a committee is asked for a state of the result: it must be able to fetch it here, or \
+                       the deposit is lost";
+
+/// Returns whether a relay is about the result of `me`.
+fn is_own(job: &JobView, relay: &RelayView, me: &AccountId32) -> bool {
+	let mine = replica_of(job, me).filter(|mine| mine.fate == Fate::Working);
+	let own = mine.and_then(|mine| mine.reveal.as_ref()).map(|reveal| reveal.result());
+	let groups = job.audit.as_ref().map(|audit| &audit.groups[..]).unwrap_or_default();
+	let group = groups.get(relay.group as usize).filter(|group| group.decision.is_none());
+	group.zip(own).is_some_and(|(group, own)| group.result.common() == own.common())
+}
+
+/// Returns whether an answer is to be doubted: the state of this relay's result is said to be lacking, and
+/// nobody doubted that yet.
+fn is_doubted(relay: &RelayView) -> bool {
+	matches!(relay.stage, RelayStage::Lacking { .. }) && !relay.appealed
+}
+
+impl Trainer {
+	/// Looks at the relays of results of this trainer. Reports each once, and returns those that it doubts.
+	pub(super) async fn look_at_relays(
+		&self,
+		jobs: &[Job],
+		reported: &mut Reported,
+		head: Head,
+	) -> Result<Vec<(JobId, RelayId)>, ChainError> {
+		let mut doubted = Vec::new();
+		for job in jobs.iter().filter(|job| job.state == JobState::Auditing) {
+			let phase = job.audit.as_ref().map(|audit| audit.phase);
+			let stands =
+				matches!(phase, Some(AuditPhase::Standing { .. } | AuditPhase::Rescue { .. }));
+			// Smaller ones are claimed, and stored.
+			let large = job.needs().is_ok_and(|needs| needs.checkpoint > self.limits.max_rescue);
+			if !stands || !large || replica_of(job, self.me()).is_none() {
+				continue;
+			}
+			let relays = self.chain.relays_of(job.id, head.hash).await?;
+			for relay in relays.iter().filter(|relay| is_own(job, relay, self.me())) {
+				if reported.relays.insert((job.id, relay.id)) {
+					let fields = json!({ "relay": relay.id, "piece": relay.piece });
+					self.report.job(job.id, "relay", RELAYED, fields);
+				}
+				if is_doubted(relay) {
+					doubted.push((job.id, relay.id));
+				}
+			}
+		}
+		Ok(doubted)
+	}
+
+	/// Doubts the answer of a relay.
+	pub(super) async fn doubt(&self, job: &Job, relay: RelayId, head: Head) -> Outcome {
+		self.sender.run(&calls::appeal(relay).on(head)).await?;
+		let text = format!(
+			"a committee says that a state of the result is not to be had, which is served here: {APPEAL_SEATS} \
+			 others are asked"
+		);
+		self.report.job(job.id, "relay_doubted", &text, json!({ "relay": relay }));
+		Ok(())
+	}
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+	use trainyard_client::{fake, ReplicaView};
+	use trainyard_protocol::{
+		audit::Decision,
+		job::{Reveal, WorkResult},
+		pieces::Piece,
+		Text, H256,
+	};
+
+	fn relay(stage: RelayStage, appealed: bool) -> RelayView {
+		RelayView {
+			id: 3,
+			job: 7,
+			group: 1,
+			piece: Piece::State(2),
+			chunks: 9,
+			by: AccountId32([9; 32]),
+			fee: 5,
+			stage,
+			until: Some(90),
+			appealed,
+			seats: vec![],
+		}
+	}
+
+	#[test]
+	fn only_that_a_state_is_lacking_is_doubted_and_only_once() {
+		let until = 90;
+		for (stage, appealed, doubted) in [
+			(RelayStage::Saying { until }, false, false),
+			(RelayStage::Serving { until }, false, false),
+			(RelayStage::Held { until }, false, false),
+			(RelayStage::Lacking { until }, false, true),
+			(RelayStage::Lacking { until }, true, false),
+		] {
+			assert_eq!(is_doubted(&relay(stage, appealed)), doubted, "{stage:?}");
+		}
+	}
+
+	#[test]
+	fn relays_of_results_of_others_are_theirs() {
+		let me = AccountId32([1; 32]);
+		let result = |n: u8| WorkResult {
+			bundle_root: H256::repeat_byte(n),
+			true_root: H256::repeat_byte(n),
+			model_root: H256::zero(),
+			segments: 3,
+			diverged: false,
+		};
+		let replica = |n: u8, fate| {
+			let WorkResult { bundle_root, true_root, model_root, segments, diverged } = result(n);
+			let location = Text::new("http://127.0.0.1:1").unwrap();
+			let reveal =
+				Reveal { bundle_root, true_root, model_root, segments, diverged, location };
+			ReplicaView { trainer: me, commitment: None, reveal: Some(reveal), fate }
+		};
+		let standing = AuditPhase::Standing { until: 90 };
+		let job = |replica, decision| {
+			let group = trainyard_client::GroupView { decision, ..fake::group(result(2)) };
+			let audit = fake::audit(standing, vec![fake::group(result(1)), group]);
+			let (replicas, audit) = (vec![replica], Some(audit));
+			JobView { replicas, audit, ..fake::job(JobState::Auditing) }
+		};
+		let about = relay(RelayStage::Lacking { until: 90 }, false);
+		assert!(is_own(&job(replica(2, Fate::Working), None), &about, &me));
+		assert!(!is_own(&job(replica(1, Fate::Working), None), &about, &me));
+		assert!(!is_own(&job(replica(2, Fate::Rejected), None), &about, &me));
+		let rejected = Some(Decision::Rejected);
+		assert!(!is_own(&job(replica(2, Fate::Working), rejected), &about, &me));
+		assert!(!is_own(&job(replica(2, Fate::Working), None), &about, &AccountId32([2; 32])));
+	}
+}

@@ -1,0 +1,128 @@
+//! In which of the bundles of a result this seat looks.
+//!
+//! Each trainer of a result has a bundle of its own, in which other leaves are forced to be false. A seat
+//! may look at any of them, and says at which. It takes the one that the chain names, unless the manifest of
+//! that is not to be had: who withholds it keeps nobody from a result that others delivered as well. Once a
+//! manifest is here, the seat looks at that bundle to the end of the round.
+
+use super::{
+	sources::{fetch_bundle, servers},
+	Verifier,
+};
+use crate::roles::store::result_folder;
+use std::{path::Path, time::Duration};
+use tracing::{debug, info};
+use trainyard_client::{AuditView, GroupView, JobView};
+use trainyard_program::spec::CheckedSpec;
+use trainyard_proof::bundle::{
+	self, files,
+	manifest::{self, Manifest},
+	Bundle,
+};
+use trainyard_protocol::{job::WorkResult, pieces::Piece, H256};
+
+/// Time for the manifest of one bundle, if there are others.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Returns the root of the bundle of which the manifest is in `dir`, if it is one of these.
+fn here(group: &GroupView, dir: &Path) -> Option<H256> {
+	let root = Bundle::open(dir).ok()?.root();
+	group.bundles.iter().any(|bundle| bundle.root == root).then_some(root)
+}
+
+/// Returns an audit in which each result is in the bundle that is looked at in the round of this `folder`:
+/// that of the manifest there, or the one that the chain names.
+pub(super) fn looked_at(audit: &AuditView, folder: &Path) -> AuditView {
+	let mut audit = audit.clone();
+	for (index, group) in audit.groups.iter_mut().enumerate() {
+		// Where there is one bundle there is nothing to choose.
+		if group.bundles.len() > 1 {
+			let root = here(group, &result_folder(folder, index));
+			group.result.bundle_root = root.unwrap_or(group.result.bundle_root);
+		}
+	}
+	audit
+}
+
+impl Verifier {
+	/// Chooses for each result in which bundle this seat looks, and brings the manifests of those that it
+	/// has a choice of. Returns the audit with these.
+	pub(super) async fn choose(
+		&self,
+		(job, spec, seed): (&JobView, &CheckedSpec, H256),
+		audit: &AuditView,
+		folder: &Path,
+	) -> AuditView {
+		let mut audit = looked_at(audit, folder);
+		for (index, group) in audit.groups.iter_mut().enumerate() {
+			let dir = result_folder(folder, index);
+			let is_open = group.decision.is_none() && group.bundles.len() > 1;
+			if !is_open || here(group, &dir).is_some() {
+				continue;
+			}
+			let first = group.result.bundle_root;
+			let named = group.bundles.iter().filter(|bundle| bundle.root == first);
+			let others = group.bundles.iter().filter(|bundle| bundle.root != first);
+			let all = named.chain(others.filter(|other| !group.convicted.contains(&other.trainer)));
+			for bundle in all {
+				let result = WorkResult { bundle_root: bundle.root, ..group.result };
+				let on_chain = group.stored.contains(&Piece::Leaves)
+					&& self.leaves_of((job, spec, seed), group, &result, &dir).await;
+				if on_chain || self.fetch_manifest(job, spec, &result, &dir).await {
+					if result.bundle_root != first {
+						info!("job {}: result {index} is looked at in another bundle", job.id);
+					}
+					group.result = result;
+					break;
+				}
+			}
+		}
+		audit
+	}
+
+	/// Brings the manifest of a bundle from a server. Returns whether it is here then.
+	async fn fetch_manifest(
+		&self,
+		job: &JobView,
+		spec: &CheckedSpec,
+		result: &WorkResult,
+		dir: &Path,
+	) -> bool {
+		let limit = bundle::max_checkpoint_bytes(spec);
+		for server in servers(job, result) {
+			let fetching = fetch_bundle(&self.fetcher, &server, result, &[], dir, limit);
+			match tokio::time::timeout(PATIENCE, fetching).await {
+				Ok(Ok(())) => return true,
+				Ok(Err(e)) => debug!("{e}"),
+				Err(_) => debug!("{server} is too slow"),
+			}
+		}
+		false
+	}
+
+	/// Writes the manifest that the leaves make which the trainer of a bundle brought on chain. Returns
+	/// whether it is here then.
+	pub(super) async fn leaves_of(
+		&self,
+		(job, spec, seed): (&JobView, &CheckedSpec, H256),
+		group: &GroupView,
+		result: &WorkResult,
+		dir: &Path,
+	) -> bool {
+		let Ok(head) = self.chain.head().await else { return false };
+		for of in group.bundles.iter().filter(|of| of.root == result.bundle_root) {
+			let read = self.chain.shown_leaves(job.id, &of.trainer, head.hash).await;
+			let manifest = read
+				.ok()
+				.and_then(|leaves| Manifest::of_leaves(spec.clone(), seed, &leaves))
+				.filter(|manifest| manifest.computed_root() == result.bundle_root);
+			if let Some(manifest) = manifest {
+				let bytes = manifest.to_bytes();
+				let written = files::create_folder(dir)
+					.and_then(|()| files::write(&dir.join(manifest::FILE), &bytes));
+				return written.is_ok();
+			}
+		}
+		false
+	}
+}

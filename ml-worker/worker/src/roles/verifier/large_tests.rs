@@ -1,0 +1,90 @@
+//! What a seat does, while results stand, about states that are too large for the chain.
+
+use super::*;
+use crate::roles::{common::large::Teller, store::result_folder};
+use std::sync::Mutex as Shared;
+use trainyard_client::{court::Defendant, Call, GroupVerdict, RelaySeatView};
+use trainyard_protocol::{pieces::Piece, relay::RelayStage};
+
+/// Everything is withheld from a seat; the committee that it asks has the state, and one seat of that gives
+/// it. So the false segment is found, and its trainer accused.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_one_seat_of_a_relay_gives_convicts_who_withheld_it() {
+	let mut scene = scene().await;
+	scene.withhold();
+	let giver = format!("http://{}", scene._server.address());
+	let relays: Arc<Shared<Vec<RelayView>>> = Arc::default();
+	let (shown, asked) = (relays.clone(), relays.clone());
+	let node = FakeNode::new(move |method, _, _| match method {
+		"TrainyardApi_relays_of" => Ok(shown.lock().unwrap().encode()),
+		_ => Err("no such method"),
+	});
+	let mut verifier = verifier_on(&scene.folder.path().join("lacks"), node.growing()).await;
+	(verifier.large.room, verifier.large.most) = (1, 50);
+	verifier.large.teller = Teller::Test(Arc::new(move |call: &Call| {
+		assert_eq!(call.title(), "Verification.request_relay");
+		let mut relays = asked.lock().unwrap();
+		let seat = RelaySeatView {
+			who: AccountId32([77; 32]),
+			says: Some(true),
+			shown: true,
+			lost: false,
+			due: None,
+			location: Text::new(&giver),
+		};
+		let arguments = call.arguments();
+		let (_, _, piece, most) = <(u32, u32, Piece, u128)>::decode(&mut &arguments[..]).unwrap();
+		assert_eq!(most, 50);
+		assert!(relays.iter().all(|relay| relay.piece != piece), "it is asked for once");
+		let id = relays.len() as u32;
+		relays.push(RelayView {
+			id,
+			job: 3,
+			group: 0,
+			piece,
+			chunks: 9,
+			by: me(),
+			fee: 1,
+			stage: RelayStage::Held { until: 100_000 },
+			until: Some(100_000),
+			appealed: false,
+			seats: vec![seat],
+		});
+		Ok(())
+	}));
+
+	// Seat 0 replays the last segment as well.
+	scene.audit.committee.rotate_right(1);
+	let verdicts = vec![GroupVerdict::Unavailable; 2];
+	scene.audit.committee[0].findings = Some(fake::findings(verdicts));
+	scene.audit.phase = AuditPhase::Standing { until: 61 };
+	scene.job.audit = Some(scene.audit.clone());
+	let folder = verifier.folder(&scene.job, &scene.audit);
+	let dir = result_folder(&folder, 0);
+	std::fs::create_dir_all(&dir).unwrap();
+	let manifest = "manifest.json";
+	std::fs::copy(scene.folder.path().join("cheat").join(manifest), dir.join(manifest)).unwrap();
+
+	let record = verifier.home.load_standing(&folder).unwrap();
+	let due = verifier.looks_again(&scene.job, &scene.audit, &record);
+	assert_eq!(due, Some(Duty::LookAgain));
+	let never = Arc::new(AtomicBool::new(false));
+	verifier.look_again(&scene.job, &scene.audit, &folder, 1, never).await.unwrap();
+
+	let record = verifier.home.load_standing(&folder).unwrap();
+	assert_eq!(record.looked.iter().copied().collect::<Vec<_>>(), [0]);
+	let [accused] = &record.accused[..] else { panic!("{:?}", record.accused) };
+	let accusation = &accused.accusation.0;
+	let who = AccountId32([1; 32]);
+	assert_eq!(accusation.defendant, Defendant::Trainer { job: 3, who });
+	assert_eq!(accusation.target, Target::Segment(5));
+	assert!(!relays.lock().unwrap().is_empty());
+	let reported = events(&verifier);
+	for event in ["relay_asked", "looked_again"] {
+		assert!(reported.iter().any(|e| e["event"] == event), "{event}: {reported:?}");
+	}
+	// The other result is left.
+	assert_eq!(verifier.looks_again(&scene.job, &scene.audit, &record), Some(Duty::LookAgain));
+	verifier.large.room = u64::MAX;
+	assert_eq!(verifier.looks_again(&scene.job, &scene.audit, &record), None, "claims bring it");
+}

@@ -1,0 +1,111 @@
+//! Finds the segments in which a result moved farthest, by its parameters and by its moments, as the seats
+//! of an audit do.
+
+use super::{look::Looking, Whistleblower};
+use crate::roles::{
+	common::bundles::states_url,
+	openings::{farthest, Came, Place},
+};
+use serde_json::json;
+use std::{
+	collections::BTreeSet,
+	path::Path,
+	time::{Duration, Instant},
+};
+use trainyard_proof::{
+	bundle::{max_checkpoint_bytes, Bundle},
+	verify::movement::{Measure, Walk},
+};
+use trainyard_protocol::H256;
+
+/// The longest time that is given to reading how a result moves.
+pub(super) const LONGEST: Duration = Duration::from_secs(3_600);
+
+/// Returns the name of the file in which what was read by a measure is kept.
+fn kept(measure: Measure) -> &'static str {
+	match measure {
+		Measure::Parameters => "movement-parameters",
+		Measure::Moments => "movement-moments",
+	}
+}
+
+/// Removes what was read of a result. Nobody needs it when its segments are chosen.
+pub(super) fn forget(folder: &Path) {
+	for measure in Measure::ALL {
+		// There is none where nothing was read.
+		let _ = std::fs::remove_file(folder.join(kept(measure)));
+	}
+}
+
+impl Whistleblower {
+	/// Returns the segments in which a result moved farthest, by each measure once: none where nobody
+	/// opens all of its states within `share`. Parts of all states are read, of large tensors those that
+	/// follow from `random`. The manifest must be in `folder`; what was read before, also by a process
+	/// that was killed, is not read again.
+	pub(super) async fn moved(
+		&self,
+		looking: &Looking<'_>,
+		random: &H256,
+		folder: &Path,
+		share: Duration,
+	) -> Vec<u32> {
+		let (mut picks, mut problems) = (Vec::new(), BTreeSet::new());
+		let (begun, mut came) = (Instant::now(), Came::default());
+		for measure in Measure::ALL {
+			let left = share.saturating_sub(begun.elapsed());
+			let picking = self.pick(looking, measure, random, folder, &mut came);
+			match tokio::time::timeout(left, picking).await {
+				Ok(Ok(pick)) => picks.extend(pick),
+				Ok(Err(why)) => drop(problems.insert(why)),
+				Err(_) => drop(problems.insert("it takes too long".to_owned())),
+			}
+		}
+		let (Came { answers, bytes }, result) = (came, looking.result.bundle_root);
+		let mut fields = json!({
+			"result": result, "segments": &picks, "answers": answers, "bytes": bytes,
+			"seconds": begun.elapsed().as_secs_f64(),
+		});
+		let text = match problems.is_empty() {
+			true => format!("a result moved farthest in segments {picks:?}"),
+			false => {
+				let why = problems.into_iter().collect::<Vec<_>>().join("; ");
+				fields["reason"] = json!(why);
+				format!("how far a result moves is not known, so more is random: {why}")
+			}
+		};
+		self.report.job(looking.job.id, "movement", &text, fields);
+		picks
+	}
+
+	/// Returns the segment in which a result moved farthest by a measure; `None` where none can be picked.
+	/// Fails in one line where no server has all that is read.
+	async fn pick(
+		&self,
+		looking: &Looking<'_>,
+		measure: Measure,
+		random: &H256,
+		folder: &Path,
+		came: &mut Came,
+	) -> Result<Option<u32>, String> {
+		let Looking { spec, result, servers, .. } = looking;
+		let bundle = Bundle::open(folder).map_err(|e| e.to_string())?;
+		let listed = bundle.manifest().checkpoints.iter().map(|c| (c.step, c.state_hash));
+		let mut walk = Walk::new(spec, listed, result.diverged, measure, random);
+		walk.keep_in(&folder.join(kept(measure))).map_err(|e| e.to_string())?;
+		let mut why = "nobody serves it".to_owned();
+		for server in *servers {
+			let base = Some(states_url(server, result));
+			let most_bytes = max_checkpoint_bytes(spec);
+			let place = Place { folder: folder.to_owned(), base, most_bytes };
+			let within = |_: &Walk<'_>, came: &Came| match came.bytes > self.limits.data {
+				true => Err("it is larger than what is read of a job (--max-data-mib)".to_owned()),
+				false => Ok(()),
+			};
+			match farthest(&mut walk, &place, &self.fetcher, came, within).await {
+				Ok(pick) => return Ok(pick),
+				Err(e) => why = e,
+			}
+		}
+		Err(why)
+	}
+}
