@@ -201,22 +201,41 @@ export const divergedLeaf = ({ step, trace }) =>
 
 /**
  * A trainer's commitment to a result. `account` is a public key or an address's bytes,
- * `segments` how many were trained to their ends, `diverged` whether training diverged after them.
+ * `trueRoot` the root over the checkpoints as they were computed, which differs from `bundleRoot` in those
+ * that are forced; `segments` how many were trained to their ends, `diverged` whether training diverged after them.
  */
-export const resultCommitment = ({ genesis, job, account, bundleRoot, modelRoot, segments, diverged = false, salt }) =>
+export const resultCommitment = ({
+	genesis,
+	job,
+	account,
+	bundleRoot,
+	trueRoot,
+	modelRoot,
+	segments,
+	diverged = false,
+	salt,
+}) =>
 	blake2(
 		u8aConcat(
-			stringToU8a('trainyard/commit/v3'),
+			stringToU8a('trainyard/commit/v4'),
 			genesis,
 			le(job, 32),
 			account,
 			bundleRoot,
+			trueRoot,
 			modelRoot,
 			le(segments, 32),
 			Uint8Array.of(diverged ? 1 : 0),
 			salt,
 		),
 	);
+
+/** What a trainer is bound to when it applies: the 32 bytes from which its forced leaves are drawn. */
+export const forcedCommitment = (secret) => blake2(secret);
+
+/** What stands for the trace root of the forced leaf `index`. */
+export const forcedTraceRoot = (secret, index) =>
+	blake2(u8aConcat(stringToU8a('trainyard/forced/v1'), secret, le(index, 32)));
 
 /** A verifier's commitment to its findings, SCALE-encoded (`findings.toU8a()`). */
 export const verdictCommitment = ({ genesis, job, round, account, findings, salt }) =>

@@ -3,7 +3,7 @@
 export * from './chain.js';
 export * from './errors.js';
 export * from './hash.js';
-export { decodeRows, describeRows } from './rows.js';
+export { describeRows } from './rows.js';
 export * from './spec.js';
 export * from './summary.js';
 export * from './table.js';

@@ -5,10 +5,11 @@
 // metadata names the same fields, which polkadot.js turns into camelCase.
 
 import { readFileSync } from 'node:fs';
+import { blake2b } from '@noble/hashes/blake2';
 import { isHex, u8aToHex } from '@polkadot/util';
+import { sizeOf, stored, wrong } from './data/source.js';
 import { UserError } from './errors.js';
-import { blake2 } from './hash.js';
-import { decodeRows, describeRows, fileBytes, isRead } from './rows.js';
+import { FORMATS, describeRows } from './rows.js';
 import { fixed, parseAmount } from './units.js';
 
 /** Longest text on chain, in bytes. */
@@ -52,18 +53,27 @@ export const DEFAULT_TRAINING = {
 	early_stop: null,
 };
 
-/** The formats that the chain knows. */
-const FORMATS = ['csv_label_last', 'csv_label_first', 'text', 'idx', 'npy', 'npz', 'safetensors'];
+/** Longest file of a job, in bytes. */
+const MAX_FILE = 2 ** 31;
 
-const fileOf = (bytes, location) => ({ content_hash: u8aToHex(blake2(bytes)), bytes: bytes.length, location });
+/** A file by content, as a specification names it. */
+async function fileOf(path, location) {
+	const bytes = await sizeOf(path);
+	if (bytes === 0) throw wrong(path, null, 'the file is empty');
+	if (bytes > MAX_FILE)
+		throw wrong(path, null, `it has ${bytes} bytes; a file of a job has at most ${MAX_FILE} (2 GiB)`);
+	const hasher = blake2b.create({ dkLen: 32 });
+	for await (const piece of stored(path, 0, bytes)) hasher.update(piece);
+	return { content_hash: u8aToHex(hasher.digest()), bytes, location };
+}
 
 /**
- * Describes data in a file: hash, size, rows, inputs of a row, classes, and the rows root. A table in
- * a CSV file has its label, a whole number, first or last; of text `features` is the context, how many
- * tokens a row has; the labels of IDX are the file at `labels`, from `labelsLocation`. CSV and IDX may
- * be compressed by gzip.
+ * Describes data in a file, of any format that the chain knows: hash, size, rows, inputs of a row, classes,
+ * and the rows root (`describeRows`). Of text `features` is the context, how many tokens a row has; the
+ * labels of IDX are the file at `labels`, from `labelsLocation`. Without `divisor`, inputs that are not
+ * normalised are divided by the largest.
  */
-export function describeDataset(
+export async function describeDataset(
 	path,
 	{
 		location,
@@ -76,37 +86,19 @@ export function describeDataset(
 		labelsLocation = '',
 	},
 ) {
-	if (!isRead(format)) {
-		throw new UserError(
-			`--data describes CSV, text and IDX only, not ${format}. Pass --job FILE.json with the whole ` +
-				'spec.dataset; `trainyard estimate JOB.toml` prints the root of its rows, spec.dataset.rows',
-		);
-	}
 	if (format === 'text' && !(features > 0)) {
 		throw new UserError('text needs --features, the context: how many tokens a row has');
 	}
-	if ((format === 'idx') !== (labelsPath !== undefined)) {
-		throw new UserError('the format idx, and no other, keeps its labels in a file of their own: --labels FILE');
-	}
-	const bytes = fileBytes(path);
-	const labelBytes = labelsPath === undefined ? undefined : fileBytes(labelsPath);
-	const rows = decodeRows(path, bytes, { format, features, labelsPath, labelBytes });
-	const largest = () => rows.inputs.reduce((most, x) => Math.max(most, x), 0);
-	const plain = format !== 'text' && normalization === 'none';
-	const by = divisor ?? (plain ? Math.max(1, Math.ceil(largest())) : 1);
-	const described = describeRows(path, rows, { every: validationEvery, divisor: by, normalization });
+	const how = { format, every: validationEvery, divisor, normalization, context: features, labelsPath };
+	const file = await fileOf(path, location);
+	const rows = await describeRows(path, how);
 	return {
-		...fileOf(bytes, location),
+		...file,
 		format,
-		train_rows: described.train_rows,
-		validation_rows: described.validation_rows,
+		...rows,
 		validation_every: validationEvery,
-		features: rows.features,
-		classes: rows.classes,
-		feature_divisor: by,
-		labels: labelBytes ? fileOf(labelBytes, labelsLocation) : null,
+		labels: labelsPath === undefined ? null : await fileOf(labelsPath, labelsLocation),
 		normalization,
-		rows: described.rows,
 	};
 }
 
@@ -128,7 +120,7 @@ const integer = (text, what) => {
 };
 
 /** The JSON form of a job from a file (optional) and flags; flags win. */
-export function jobFromFlags(flags) {
+export async function jobFromFlags(flags) {
 	let file = {};
 	if (flags.job) {
 		let text;
@@ -146,7 +138,7 @@ export function jobFromFlags(flags) {
 	const spec = structuredClone(file.spec ?? {});
 	const terms = { ...DEFAULT_TERMS, ...file.terms };
 	if (flags.data) {
-		spec.dataset = describeDataset(flags.data, {
+		spec.dataset = await describeDataset(flags.data, {
 			location: flags.location ?? spec.dataset?.location ?? '',
 			format: flags.format ?? spec.dataset?.format,
 			validationEvery: flags['validation-every']

@@ -37,6 +37,7 @@ export function summary(jobs, extra = {}) {
 		['escrowed', (job) => formatAmount(money(job).escrowed)],
 		['paid to trainers', (job) => formatAmount(money(job).paid_to_trainers)],
 		['paid to verifiers', (job) => formatAmount(money(job).paid_to_verifiers)],
+		['prizes that nobody earned', (job) => formatAmount(money(job).prizes_to_jackpot)],
 		['burned', (job) => formatAmount(money(job).burned)],
 		['refunded', (job) => formatAmount(money(job).refunded)],
 		['slashed', (job) => formatAmount(money(job).slashed)],

@@ -20,7 +20,7 @@ export const money = (job) =>
 export function conservation(job) {
 	const m = money(job);
 	const wrong = [];
-	const out = m.paid_to_trainers + m.paid_to_verifiers + m.burned + m.refunded;
+	const out = m.paid_to_trainers + m.paid_to_verifiers + m.prizes_to_jackpot + m.burned + m.refunded;
 	if (m.escrowed !== out) wrong.push(`the escrow was ${m.escrowed}, but ${out} left it`);
 	const split = m.slashed_to_submitter + m.slashed_to_jackpot + m.slashed_burned + m.slashed_to_finders;
 	if (m.slashed !== split) wrong.push(`${m.slashed} was slashed, but ${split} was distributed`);

@@ -143,17 +143,26 @@ test('commitments have the frozen layout', () => {
 		job: 7,
 		account: fill(9),
 		bundleRoot: fill(2),
+		trueRoot: fill(5),
 		modelRoot: fill(3),
 		segments: 258,
 		salt: fill(4),
 	};
 	assert.equal(
 		u8aToHex(hash.resultCommitment(result)),
-		'0xcbc6d09a1aba672198143994d6dfcb5ed019d35e44d2d45b08302d429350ea97',
+		'0xc58fa385323253fb915fb75c7f0b47619b1d7e5aca6907d4d5e458e98c4eb6db',
 	);
 	assert.equal(
 		u8aToHex(hash.resultCommitment({ ...result, diverged: true })),
-		'0x9c135dda941afb288b1944c75dc444e8d1d81cb74433e43014d06c66df309069',
+		'0x901a61215d2452c9ebb6ea07742b30dbe4b1428dda24dbeac4ec7139e677b502',
+	);
+	assert.equal(
+		u8aToHex(hash.forcedCommitment(fill(7))),
+		'0x17cdc7bca3f2a0bda60c6de5b96f82a36239b44bde397a3862d529ba8b3d7c62',
+	);
+	assert.equal(
+		u8aToHex(hash.forcedTraceRoot(fill(7), 258)),
+		'0x6a5794a12faafc651ff4ddd64a65f83622ee0996ec47213b5fd494557f2f0ca9',
 	);
 	// SCALE of [Accept([{ segment 5, trace 0x11…, end 0x22… }]), Unavailable]
 	const findings = hexToU8a(`0x08000405000000${'11'.repeat(32)}${'22'.repeat(32)}02`);

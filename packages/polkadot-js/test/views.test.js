@@ -46,6 +46,7 @@ const settled = () => ({
 		escrowed: '100',
 		paid_to_trainers: '60',
 		paid_to_verifiers: '9',
+		prizes_to_jackpot: '0',
 		burned: '1',
 		refunded: '30',
 		slashed: '0',

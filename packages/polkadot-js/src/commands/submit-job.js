@@ -8,6 +8,9 @@ import { jobFromFlags, toChain } from '../spec.js';
 import { formatAmount, formatWork } from '../units.js';
 import { follow } from './watch-job.js';
 
+/** Most fee of a verifier, as a multiple of the least one of the same job. */
+const MOST_AUDIT_FEE = 4n;
+
 export default {
 	name: 'submit-job',
 	usage: '(--suri-file FILE | --suri S) (--job FILE.json | --data FILE --location URL) [flags]',
@@ -18,7 +21,7 @@ export default {
 		job: { value: 'FILE', help: 'job as JSON: { "spec": …, "terms": … }, as trainyard_job returns it' },
 		data: { value: 'FILE', help: 'data to train on; hash, size, rows, classes and rows root are read from it' },
 		location: { value: 'URL', help: 'where trainers fetch the data (http or https)' },
-		format: { value: 'F', help: 'csv_label_last, csv_label_first, text or idx; --job takes the other formats too' },
+		format: { value: 'F', help: 'csv_label_last (default), csv_label_first, text, idx, npy, npz or safetensors' },
 		labels: { value: 'FILE', help: 'the labels of data in the format idx' },
 		'labels-location': { value: 'URL', help: 'where trainers fetch them' },
 		features: { value: 'N', help: 'of text: the context, how many tokens a row has' },
@@ -37,7 +40,10 @@ export default {
 		replicas: { value: 'N', help: 'trainers that train the same job; default 1' },
 		verifiers: { value: 'N', help: 'size of the audit committee, odd and at least 3; default 3' },
 		'audit-segments': { value: 'N', help: 'segments that each verifier draws; default: as few as are taken' },
-		'audit-fee': { value: 'TRY', help: 'fee of one verifier for one round; default: the least that the chain takes' },
+		'audit-fee': {
+			value: 'TRY',
+			help: 'fee of one verifier for one round; default: the least that the chain takes, which takes four times that at most',
+		},
 		'apply-blocks': { value: 'N', help: 'blocks for applications; default 10' },
 		'training-blocks': { value: 'N', help: 'blocks for training; default 120' },
 		'undecided-percent': {
@@ -54,7 +60,7 @@ export default {
 		if (flags.trainer && !isAddress(flags.trainer)) {
 			throw new UserError(`--trainer: "${flags.trainer}" is not an address`);
 		}
-		return { key: await keyFromSuri(suriOf(flags)), wanted: jobFromFlags(flags) };
+		return { key: await keyFromSuri(suriOf(flags)), wanted: await jobFromFlags(flags) };
 	},
 
 	async run({ api, flags, prepared, print }) {
@@ -103,6 +109,25 @@ export async function withAuditFee(api, job) {
 	return { ...job, terms: { ...job.terms, audit_fee } };
 }
 
+/** What is wrong with the fee of a verifier, of which the chain takes `least` to four times that; or nothing. */
+export function wrongFee(terms, least) {
+	const [fee, most] = [BigInt(terms.audit_fee), MOST_AUDIT_FEE * least];
+	if (fee < least) {
+		return (
+			`the audit fee of ${formatAmount(fee)} is too low: a verifier replays its ${terms.audit_segments} ` +
+			`draws and what it has to besides, for which the chain takes ${formatAmount(least)} at least. ` +
+			`Pass --audit-fee of at least that, or none`
+		);
+	}
+	if (fee > most) {
+		return (
+			`the audit fee of ${formatAmount(fee)} is too high: verifiers put more at stake where it is higher, ` +
+			`and few could, so the chain takes ${formatAmount(most)} at most for this job. Pass --audit-fee of no more ` +
+			`than that, or none for the least, which is ${formatAmount(least)}`
+		);
+	}
+}
+
 /**
  * What a job costs: work, pay of each replica, escrow, deposit for its record, and the deposit of a
  * trainer. Fails where it is invalid.
@@ -110,13 +135,8 @@ export async function withAuditFee(api, job) {
 export async function quote(api, key, wanted) {
 	const job = await withAuditFee(api, wanted);
 	const least = await leastAuditFee(api, job);
-	if (least !== null && BigInt(job.terms.audit_fee) < least) {
-		throw new UserError(
-			`the audit fee of ${formatAmount(BigInt(job.terms.audit_fee))} is too low: a verifier replays ` +
-				`its ${job.terms.audit_segments} draws and what it has to besides, which is worth ${formatAmount(least)} at the job's price. ` +
-				`Pass --audit-fee of at least that, or none`,
-		);
-	}
+	const wrong = least === null ? undefined : wrongFee(job.terms, least);
+	if (wrong) throw new UserError(wrong);
 	const { spec, terms } = toChain(job);
 	const cost = await api.call.trainyardApi.quote(spec, terms);
 	if (cost.isNone) {
