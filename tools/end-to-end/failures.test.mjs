@@ -193,7 +193,7 @@ describe('at the same time', { concurrency: 40, timeout: 420_000 }, () => {
 
 	test('a dataset with another hash is refused, and the job refunded', async () => {
 		const own = await ownData('wrongHash');
-		const job = jobOf({ 'apply-blocks': '10', ...own.flags });
+		const job = await jobOf({ 'apply-blocks': '10', ...own.flags });
 		const found = job.spec.dataset.content_hash;
 		job.spec.dataset.content_hash = `0x${'42'.repeat(32)}`;
 		const reason = new RegExp(`serves other data than declared: its hash is ${found}, not 0x4242`);
@@ -203,7 +203,7 @@ describe('at the same time', { concurrency: 40, timeout: 420_000 }, () => {
 	test('a location that does not answer is refused, and the job refunded', async () => {
 		const own = await ownData('noAnswer');
 		await own.server.close();
-		const job = jobOf({ 'apply-blocks': '10', ...own.flags });
+		const job = await jobOf({ 'apply-blocks': '10', ...own.flags });
 		const reason = new RegExp(`${own.flags.location} does not answer: `);
 		await refusedAndRefunded('noAnswer', await postJob(api, keys.noAnswer, job), reason);
 	});
@@ -217,7 +217,7 @@ describe('at the same time', { concurrency: 40, timeout: 420_000 }, () => {
 		const silence = await serveSilence();
 		servers.push(silence);
 		const location = silence.url('digits.csv');
-		const job = jobOf({ ...own.flags, location, 'apply-blocks': '110', 'price-per-ut': '5000' });
+		const job = await jobOf({ ...own.flags, location, 'apply-blocks': '110', 'price-per-ut': '5000' });
 		const posted = await postJob(api, keys.stalled, job, address('stalledTrainer'));
 		await refusedAndRefunded(
 			'stalled',
@@ -258,7 +258,7 @@ describe('at the same time', { concurrency: 40, timeout: 420_000 }, () => {
 		assert.equal(script.status, 1);
 		assert.match(script.stderr, /not enough balance: the escrow is [\d.]+ TRY, \w+ has [\d.]+ TRY free/);
 		assert.deepEqual(await balance('poor'), { free: UNIT, reserved: 0n, total: UNIT });
-		await assert.rejects(postJob(api, keys.poor, jobOf()), /FundsUnavailable|InsufficientBalance|balance|funds/i);
+		await assert.rejects(postJob(api, keys.poor, await jobOf()), /FundsUnavailable|InsufficientBalance|balance|funds/i);
 		assert.equal((await balance('poor')).reserved, 0n);
 	});
 
@@ -275,15 +275,15 @@ describe('at the same time', { concurrency: 40, timeout: 420_000 }, () => {
 	});
 
 	test('impossible specifications are refused with the rule that they break', async () => {
-		const zeroRate = jobOf();
+		const zeroRate = await jobOf();
 		zeroRate.spec.training.learning_rate_nano = 0;
 		await assert.rejects(quote(api, keys.careless, zeroRate), /BadLearningRate.*learning_rate_nano/);
-		const zeroBatch = jobOf();
+		const zeroBatch = await jobOf();
 		zeroBatch.spec.training.batch_size = 0;
 		await assert.rejects(quote(api, keys.careless, zeroBatch), /BadBatchSize/);
-		const tooLarge = jobOf({ hidden: '65536,65536' });
+		const tooLarge = await jobOf({ hidden: '65536,65536' });
 		await assert.rejects(quote(api, keys.careless, tooLarge), /ModelTooLarge/);
-		const overflow = jobOf();
+		const overflow = await jobOf();
 		overflow.terms.price_per_ut = (2n ** 128n - 1n).toString();
 		await assert.rejects(quote(api, keys.careless, overflow), /AmountOverflow/);
 	});
@@ -338,7 +338,7 @@ describe('at the same time', { concurrency: 40, timeout: 420_000 }, () => {
 		const twin = ['--bond', '100', '--min-price', '1500'];
 		network.startWorker('trainer', suri('twin'), twin, 'trainer-twin');
 		await event('trainer-twin', { event: 'started' });
-		const { id } = await postJob(api, keys.twins, jobOf(flags));
+		const { id } = await postJob(api, keys.twins, await jobOf(flags));
 		const begun = await event('trainer-twin', { event: 'training', job: id });
 		assert.equal(begun.from_step, 0);
 		const checkpoints = () =>
@@ -364,22 +364,27 @@ describe('at the same time', { concurrency: 40, timeout: 420_000 }, () => {
 			['accepted', 'accepted'],
 		);
 		const [one, other] = job.replicas.map(({ reveal }) => reveal);
-		assert.equal(one.bundle_root, other.bundle_root);
+		assert.equal(one.true_root, other.true_root);
+		assert.notEqual(one.bundle_root, other.bundle_root, 'each forces leaves of its own');
 		assert.equal(one.model_root, other.model_root);
 		assert.deepEqual(trainyard.conservation(job), []);
 	});
 
-	/** Applies for a job for a trainer without a daemon. Applying names the job's digest: no other will do. */
+	/**
+	 * Applies for a job for a trainer without a daemon. Applying names the job's digest: no other will do. It
+	 * is bound to a secret that it never shows.
+	 */
 	async function applyByHand(id, trainer) {
 		const { digest } = (await api.query.taskMarket.jobs(id)).unwrap();
-		const other = new Uint8Array(32).fill(1);
-		await assert.rejects(send(api, api.tx.taskMarket.apply(id, other), keys[trainer]), /OtherJob/);
-		await send(api, api.tx.taskMarket.apply(id, digest), keys[trainer]);
+		const [other, secret] = [1, 8].map((byte) => new Uint8Array(32).fill(byte));
+		const forced = trainyard.forcedCommitment(secret);
+		await assert.rejects(send(api, api.tx.taskMarket.apply(id, other, forced), keys[trainer]), /OtherJob/);
+		await send(api, api.tx.taskMarket.apply(id, digest, forced), keys[trainer]);
 	}
 
 	test('a trainer that never commits loses its deposit, and its submitter nothing', async () => {
 		await registerTrainer('idleTrainer');
-		const { id } = await postJob(api, keys.idle, jobOf({ 'training-blocks': '5' }), address('idleTrainer'));
+		const { id } = await postJob(api, keys.idle, await jobOf({ 'training-blocks': '5' }), address('idleTrainer'));
 		await applyByHand(id, 'idleTrainer');
 		const job = await network.ended(id, JOB_SECONDS);
 		assert.equal(trainyard.ending(job), 'failed');
@@ -400,6 +405,7 @@ describe('at the same time', { concurrency: 40, timeout: 420_000 }, () => {
 			job: id,
 			account: keys[trainer].publicKey,
 			bundleRoot: fill(1),
+			trueRoot: fill(4),
 			modelRoot: fill(2),
 			segments: SEGMENTS,
 			salt: fill(3),
@@ -412,7 +418,7 @@ describe('at the same time', { concurrency: 40, timeout: 420_000 }, () => {
 
 	test('a trainer that never reveals loses its deposit, and its submitter nothing', async () => {
 		await registerTrainer('silentTrainer');
-		const { id } = await postJob(api, keys.silent, jobOf({ 'training-blocks': '30' }), address('silentTrainer'));
+		const { id } = await postJob(api, keys.silent, await jobOf({ 'training-blocks': '30' }), address('silentTrainer'));
 		await applyByHand(id, 'silentTrainer');
 		await commitByHand(id, 'silentTrainer');
 		const job = await network.ended(id, JOB_SECONDS);
@@ -428,11 +434,11 @@ describe('at the same time', { concurrency: 40, timeout: 420_000 }, () => {
 
 	test('a trainer cannot reveal another result than the one that it committed to', async () => {
 		await registerTrainer('liarTrainer');
-		const { id } = await postJob(api, keys.liar, jobOf({ 'training-blocks': '30' }), address('liarTrainer'));
+		const { id } = await postJob(api, keys.liar, await jobOf({ 'training-blocks': '30' }), address('liarTrainer'));
 		await applyByHand(id, 'liarTrainer');
 		const fill = await commitByHand(id, 'liarTrainer');
 		const reveal = (bundle, segments = SEGMENTS) => {
-			const roots = { bundleRoot: fill(bundle), modelRoot: fill(2) };
+			const roots = { bundleRoot: fill(bundle), trueRoot: fill(4), modelRoot: fill(2) };
 			const result = { ...roots, segments, diverged: false, location: 'http://127.0.0.1:1' };
 			return send(api, api.tx.submissions.reveal(id, result, fill(3)), keys.liarTrainer);
 		};
@@ -455,7 +461,12 @@ describe('at the same time', { concurrency: 40, timeout: 420_000 }, () => {
 		network.startWorker('trainer', suri(trainer), flags, worker);
 		await event(worker, { event: 'started' });
 		await send(api, api.tx.taskMarket.postListing(UNIT, 1_000_000_000n, ''), keys[trainer]);
-		const { id } = await postJob(api, keys[name], jobOf({ 'price-per-ut': '5000', ...dataFlags }), address(trainer));
+		const { id } = await postJob(
+			api,
+			keys[name],
+			await jobOf({ 'price-per-ut': '5000', ...dataFlags }),
+			address(trainer),
+		);
 		return id;
 	}
 
@@ -464,7 +475,7 @@ describe('at the same time', { concurrency: 40, timeout: 420_000 }, () => {
 		network.startWorker('trainer', suri('pairTrainer'), flags, 'trainer-pair');
 		await event('trainer-pair', { event: 'started' });
 		await send(api, api.tx.taskMarket.postListing(UNIT, 1_000_000_000n, ''), keys.pairTrainer);
-		const job = jobOf({ 'price-per-ut': '5000' });
+		const job = await jobOf({ 'price-per-ut': '5000' });
 		const post = async (name) => (await postJob(api, keys[name], job, address('pairTrainer'))).id;
 		const ids = await Promise.all(['pair', 'otherPair'].map(post));
 		const jobs = await Promise.all(ids.map((id) => network.ended(id, JOB_SECONDS)));
@@ -488,7 +499,7 @@ describe('at the same time', { concurrency: 40, timeout: 420_000 }, () => {
 
 	test('a dataset that disappears after the training is had from the trainer, and the work accepted', async () => {
 		const own = await ownData('vanished');
-		const { id } = await postJob(api, keys.vanished, jobOf(own.flags));
+		const { id } = await postJob(api, keys.vanished, await jobOf(own.flags));
 		await event('trainer-alice', { event: 'trained', job: id }, 180);
 		await own.server.close();
 		const job = await network.ended(id, JOB_SECONDS);
@@ -535,16 +546,17 @@ describe('at the same time', { concurrency: 40, timeout: 420_000 }, () => {
 	});
 
 	test('a false accusation is answered by the trainer alone, and pays it', async () => {
-		const { id } = await postJob(api, keys.accused, jobOf({ 'price-per-ut': '700' }));
+		const { id } = await postJob(api, keys.accused, await jobOf({ 'price-per-ut': '700' }));
 		const standing = ({ audit }) => trainyard.variantName(audit?.phase ?? '') === 'standing';
 		const seen = async () => {
 			const job = await network.job(id);
 			return job && standing(job) && job;
 		};
 		const job = await until('the result stands', JOB_SECONDS, seen, () => network.fleet.check());
-		// Of the third segment somebody claims another state at its end, and shows what the trainer said.
+		// Of the third segment somebody claims another state at its end, and shows what the trainer said: in the
+		// manifest that others are shown, where leaves are forced to be false.
 		const [folderOf] = readdirSync(join(folder, 'trainer-alice'), { recursive: true }).filter((file) =>
-			new RegExp(`jobs/${id}-[0-9a-f]*/bundle/manifest.json$`).test(file),
+			new RegExp(`jobs/${id}-[0-9a-f]*/bundle/shown.json$`).test(file),
 		);
 		const manifest = JSON.parse(readFileSync(join(folder, 'trainer-alice', folderOf), 'utf8'));
 		const bits = (loss) => new Uint32Array(new Float32Array([loss]).buffer)[0];
@@ -647,7 +659,7 @@ test('a node that restarts and a verifier that is gone do not stop a job', { tim
 	const bonds = async () =>
 		new Map((await api.call.trainyardApi.verifiers()).map(([who, bond]) => [who.toString(), bond.toBigInt()]));
 	const before = await bonds();
-	const { id } = await postJob(api, keys.patient, jobOf());
+	const { id } = await postJob(api, keys.patient, await jobOf());
 	await until('training begins', 60, async () => (await network.job(id)).state === 'training');
 	await network.node.kill();
 	await sleep(3_000);
@@ -660,7 +672,11 @@ test('a node that restarts and a verifier that is gone do not stop a job', { tim
 	const said = new Map(job.audit.committee.map(({ verifier, findings }) => [verifier, findings !== null]));
 	assert.deepEqual([...said.values()].filter(Boolean).length, 2);
 	assert.equal(said.get(ADDRESS['//Eve']), false);
-	assert.equal(money(job).paid_to_verifiers, 2n * BigInt(job.terms.audit_fee), 'who served is paid');
+	// A tenth is the prize of who finds a forced error.
+	const { paid_to_verifiers: paid, prizes_to_jackpot: unearned } = money(job);
+	const fees = 2n * BigInt(job.terms.audit_fee);
+	assert.equal(paid + unearned, fees, 'who served is paid');
+	assert.ok(paid * 10n >= fees * 9n, `of ${fees} those who served have ${paid}`);
 	const now = await bonds();
 	// Its bond was the least that is allowed, and it keeps its place; after three absences it is paused.
 	assert.ok((now.get(ADDRESS['//Eve']) ?? 0n) < before.get(ADDRESS['//Eve']), 'who did not loses a part of its bond');

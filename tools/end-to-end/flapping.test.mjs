@@ -78,7 +78,7 @@ test(
 		assert.equal((await project('vote', '0', '--aye', '--suri', '//Alice')).status, 0);
 
 		// A job begins as soon as the one before it trains.
-		const job = jobFromFlags({ data: DIGITS, location: data.url('digits.csv') });
+		const job = await jobFromFlags({ data: DIGITS, location: data.url('digits.csv') });
 		const jobs = [];
 		const end = Date.now() + SECONDS * 1_000;
 		do {

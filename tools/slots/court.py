@@ -37,6 +37,8 @@ DUTIES, DUTIES_OF_EACH = 6, 4
 MOST_OF_ONE = 2  # of these by one seat, beyond its draws: a pick or the first and the last, and what another one replayed
 CLASS_RATE = 2e9  # FLOP/s of the machine class gib8
 CLOCK = 4 * 3600
+BLOCK = 6
+MOST_WINDOWS = 42  # primitives/traits/src/court.rs, MAX_WINDOWS
 PRICE_OF_1000 = 1_021.3  # docs/protocol.md: price of a job of 1,000 ut at 1 TRY
 DAY = 86_400
 
@@ -75,6 +77,26 @@ class Job:
         return 2 * self.defence / self.rate + CLOCK
 
     @property
+    def work(self):
+        """Blocks of work of a defence."""
+        return math.ceil(self.defence / self.rate / BLOCK)
+
+    @property
+    def ticks(self):
+        """A clock, in blocks."""
+        return 2 * self.work + CLOCK // BLOCK
+
+    def grown(self, others):
+        """The clock of a defence beside so many others of the same account, in blocks."""
+        return self.ticks + min(others * self.work, MOST_WINDOWS * CLOCK // BLOCK)
+
+    def fitting(self, defences):
+        """The number of segments with which so many defences fit into four hours; none where their steps
+        alone do not."""
+        left = CLOCK * self.rate / defences - 16 * self.step
+        return math.ceil(2 * self.flop / left) if left > 0 else None
+
+    @property
     def challenge_deposit(self):
         """Three TRY each for fees of moves and posts in the state, and a defence's price."""
         return 6 + self.defence / FLOP_PER_UT
@@ -92,6 +114,10 @@ JOBS = [
 ]
 # The longest that is valid: its longest chain reads 2^29 terms by columns, 128 in a stretch.
 LONGEST = Job("longest", "", 0, 1, 10**8, MOST_RESULTS, 2**22, 2**22)
+
+
+# The longest segments of an audit: a seat replays three of a result in 7/12 of a day.
+LARGEST = Job("largest segments", "", 7 / 12 * DAY * CLASS_RATE, 3, 10**6, MOST_RESULTS, 2**22, 2**22)
 
 
 # The length of a dispute
@@ -159,6 +185,33 @@ def forced(segments):
 def hit(segments, seats=3):
     """The probability that a forced error is among the own draws of the first seat."""
     return 1 - uncaught(forced(segments), segments, first_draws(own_draws(segments, seats)))
+
+
+def stake(segments, seats=3):
+    """What a seat stakes for its guess, in fees."""
+    return 5 / 4 / hit(segments, seats)
+
+
+# What a seat has of an audit, in fees. A tenth of all fees is for those who find forced errors.
+
+
+def replaying(segments, seats=3):
+    """The first seat replays, and so does everybody else: what it has on the average of fee and prizes. The
+    prize is shared by those who find something, of whom the others draw one segment more where they draw
+    three at least."""
+    k = own_draws(segments, seats)
+    first, other = (1 - uncaught(forced(segments), segments, n) for n in (first_draws(k), k))
+    return 0.9 + 0.1 * first / other * (1 - (1 - other) ** seats)
+
+
+def agreeing(segments, seats=3):
+    """It says that all traces that the trainer gave it are right."""
+    return (1 - hit(segments, seats)) * 0.9 - hit(segments, seats) * stake(segments, seats)
+
+
+def differing(segments, seats=3):
+    """It says of all that they differ, and names traces that it made up: none of them is the true one."""
+    return -stake(segments, seats)
 
 
 # Attacks: the probabilities `p` that no honest party finds them, and their gains `g` in units of
@@ -349,10 +402,45 @@ def defences_table():
     return table(columns, rows)
 
 
+def several_table():
+    """What becomes of an account that is accused in several jobs."""
+    columns = [
+        "job",
+        "a defence, blocks",
+        "a clock alone",
+        "defences that fit it",
+        "beside 2 others",
+        "beside 9",
+        "beside 99",
+        "segments of which ten defences fit four hours",
+    ]
+    rows = []
+    for job in (JOBS[0], JOBS[1], JOBS[2], LARGEST, JOBS[3]):
+        fitting = job.fitting(10)
+        needed = "none: 16 steps do not" if fitting is None else f"{max(fitting, job.segments):,}, of {job.segments:,}"
+        clocks = [f"{clock:,}" for clock in (job.ticks, *map(job.grown, (2, 9, 99)))]
+        cells = [job.name, f"{job.work:,}", clocks[0], f"{job.ticks // job.work:,}", *clocks[1:], needed]
+        rows.append(cells)
+    return table(columns, rows)
+
+
+def guesses_table():
+    columns = ["seats, segments, draws", "hit", "stake", "replays", "agrees with all", "differs in all"]
+    rows = []
+    for seats, segments in ((3, 1), (3, 30), (3, 100), (3, 1_000), (15, 1_000)):
+        draws = own_draws(segments, seats)
+        has = [f(segments, seats) for f in (replaying, agreeing, differing)]
+        cells = [f"{hit(segments, seats):.3f}", f"{stake(segments, seats):.1f}"]
+        rows.append([f"{seats}, {segments:,}, {draws}", *cells, *[f"{x:+.2f}" for x in has]])
+    return table(columns, rows)
+
+
 TABLES = {
+    "court-guesses": guesses_table,
     "court-sizes": sizes_table,
     "court-attacks": attacks_table,
     "court-defences": defences_table,
+    "court-several": several_table,
 }
 
 

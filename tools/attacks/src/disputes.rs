@@ -4,7 +4,7 @@ use crate::{
 	jobs::{Voice, SALT},
 	scene::{Party, Scene},
 };
-use pallet_court::{Disputes, Ending, Event};
+use pallet_court::{Convicted, Disputes, Ending, Event};
 use sp_runtime::DispatchError;
 use std::rc::Rc;
 use trainyard_court::testing::run::Run;
@@ -27,6 +27,11 @@ impl Scene {
 		for id in all {
 			// What was said in one dispute can end another.
 			let Some(dispute) = self.chain.state(|| Disputes::<Runtime>::get(id)) else { continue };
+			// With a conviction all others are moot.
+			let defendant = &dispute.defendant;
+			if self.chain.state(|| Convicted::<Runtime>::contains_key(job, defendant)) {
+				continue;
+			}
 			let (accuser, accused) = (&dispute.challenger, dispute.defendant.who());
 			let claims = self.claims.get(&(job, accuser.clone()));
 			let claims = claims.filter(|_| !self.silent.contains(accuser)).cloned();

@@ -18,19 +18,20 @@ use trainyard_program::{
 };
 use trainyard_protocol::{
 	accusation::Target,
-	audit::{AuditPhase, Findings, Paths},
+	audit::{AuditPhase, Findings, GroupVerdict, Paths},
 	blob::Chunked,
-	commitment, duties, fees,
+	commitment, duties, fees, forced,
 	job::{BlockNumber, JobState, Reveal, Settlement, Terms, WorkResult, UNDECIDED_PERCENT},
 	pieces::Piece,
-	views::{AuditView, GroupView, JobView, ReplicaView},
+	trace::seal,
+	views::{AuditView, BundleView, GroupView, JobView, ReplicaView},
 	JobId, Text, H256,
 };
 use trainyard_runtime::{
 	api::runtime_decl_for_trainyard_api::TrainyardApi, configs::periods::RevealBlocks, *,
 };
 use trainyard_sandbox::{
-	bundles::{bent, Bundle},
+	bundles::{applies, bent, secret, Bundle},
 	seats::{Seat, Verdict},
 };
 
@@ -107,14 +108,14 @@ pub struct Work {
 	pub model: Rc<Model>,
 	/// Blocks for which it waits before it reveals.
 	pub delay: BlockNumber,
+	/// Whether it opens the leaves that it forced to be false.
+	pub opens: bool,
 }
 
 /// What a member of a committee is asked.
 pub struct Ask<'a> {
 	/// Who.
 	pub who: &'a AccountId,
-	/// Its place in the committee.
-	pub seat: usize,
 	/// The committee.
 	pub audit: &'a AuditView<AccountId>,
 	/// The result.
@@ -134,6 +135,10 @@ pub struct Ask<'a> {
 pub enum Say {
 	/// It vouches for it, by evidence that agrees.
 	Vouches,
+	/// It says that all traces are right that the trainer gave to it, those that it forced among them.
+	Copies,
+	/// It says of all traces that they differ, and makes the true ones up.
+	Differs,
 	/// It accuses one of its trainers of this segment, which ends as in that bundle.
 	Rejects(u32, Rc<Bundle>),
 	/// It accuses one of its trainers that it stored something else as the file of that state.
@@ -192,6 +197,13 @@ pub fn with_fee(spec: &CheckedSpec, terms: Terms) -> Terms {
 pub fn trained() -> Job {
 	let mut spec = jobs::spec();
 	(spec.training.steps, spec.training.checkpoint_interval) = (2, 2);
+	Job::new(spec)
+}
+
+/// The same with a file that is smaller than a state.
+pub fn compact() -> Job {
+	let mut spec = trained().spec().spec().clone();
+	spec.dataset.bytes = 1_000;
 	Job::new(spec)
 }
 
@@ -278,7 +290,7 @@ impl Scene {
 
 	pub(crate) fn makes(&mut self, trainer: &Party, job: JobId, makes: Makes) {
 		let (trainer, model) = (trainer.clone(), Model::small(job));
-		self.works.push(Work { job, trainer, makes, bundle: None, model, delay: 0 });
+		self.works.push(Work { job, trainer, makes, bundle: None, model, delay: 0, opens: true });
 	}
 
 	/// Lets everyone who has a replica of this job make its result.
@@ -296,7 +308,7 @@ impl Scene {
 					Bundle::made_up(&spec, byte, segments, diverged.is_some())
 				}
 				Makes::Trains(training) => {
-					let jobs = [trained(), powered()];
+					let jobs = [trained(), powered(), compact()];
 					let job = jobs.into_iter().find(|job| job.spec().spec() == &view.spec);
 					let mut job = job.expect("it is a job that can be trained");
 					job.world.case.seed = seed;
@@ -309,7 +321,7 @@ impl Scene {
 					Bundle::trained(run)
 				}
 			};
-			work.bundle = Some(Rc::new(bundle));
+			work.bundle = Some(Rc::new(bundle.forced(&seed, &work.trainer.account)));
 		}
 	}
 
@@ -328,7 +340,7 @@ impl Scene {
 		}
 		let spec = view.spec.clone().check().expect("it was posted");
 		let same = Bundle::made_up(&spec, TRUE, result.segments, result.diverged);
-		Rc::new(match same.root() == result.bundle_root {
+		Rc::new(match same.true_root() == result.true_root {
 			true => same,
 			false => Bundle::made_up(&spec, TRUE, spec.segments(), false),
 		})
@@ -394,8 +406,8 @@ impl Scene {
 		for work in self.works.iter().filter(|work| work.job == view.id) {
 			if !view.applicants.contains(&work.trainer.account) {
 				let digest = commitment::job(&view.spec, &view.terms);
-				let apply = pallet_task_market::Call::apply { job: view.id, digest };
-				calls.push((work.trainer.clone(), apply.into()));
+				let apply = applies(&work.trainer.account, view.id, digest);
+				calls.push((work.trainer.clone(), apply));
 			}
 		}
 	}
@@ -428,6 +440,7 @@ impl Scene {
 		let result = bundle.result(work.model.root);
 		Reveal {
 			bundle_root: result.bundle_root,
+			true_root: result.true_root,
 			model_root: result.model_root,
 			segments: result.segments,
 			diverged: result.diverged,
@@ -445,8 +458,9 @@ impl Scene {
 	pub fn commitment_to(&mut self, job: JobId, trainer: &Party, byte: u8) -> H256 {
 		let view = self.job(job);
 		let spec = view.spec.clone().check().expect("it was posted");
+		let seed = view.seed.expect("it is assigned");
 		let bundle = Bundle::made_up(&spec, byte, spec.segments(), false);
-		let result = bundle.result(Model::small(job).root);
+		let result = bundle.forced(&seed, &trainer.account).result(Model::small(job).root);
 		commitment::result(&self.genesis, job, &trainer.account, &result, &SALT)
 	}
 
@@ -518,6 +532,15 @@ impl Scene {
 					calls.push((party, reveal { job, findings, paths, salt: SALT }.into()));
 				}
 			}
+			AuditPhase::Opening { .. } => {
+				for (work, _) in self.of_replicas(view).filter(|(work, _)| work.opens) {
+					let own = |bundle: &&BundleView<_>| bundle.trainer == work.trainer.account;
+					let mut bundles = audit.groups.iter().flat_map(|group| &group.bundles);
+					let waits = bundles.find(own).is_some_and(|bundle| bundle.forced.is_none());
+					let open = work.bundle.as_ref().filter(|_| waits).and_then(|it| it.opens(job));
+					calls.extend(open.map(|call| (work.trainer.clone(), call)));
+				}
+			}
 			AuditPhase::Standing { .. } => self.rechecking(view, audit, calls),
 			_ => {}
 		}
@@ -557,9 +580,29 @@ impl Scene {
 			let truth = &self.truth_of(view, result);
 			let segments = &seat.wanted(number, result, &parts);
 			let lie = self.lies.get(&view.id);
-			let ask = Ask { who, seat: seat.number, audit, group, delivered, truth, lie, segments };
-			verdicts.push(match voice(&ask)? {
-				Say::Vouches => seat.vouches(number, result, delivered, &parts),
+			let ask = Ask { who, audit, group, delivered, truth, lie, segments };
+			let say = voice(&ask)?;
+			verdicts.push(match say.clone() {
+				Say::Vouches => {
+					seat.vouches(number, result, delivered, &parts).about(group, delivered)
+				}
+				Say::Copies | Say::Differs => {
+					let said = seat.vouches(number, result, delivered, &parts);
+					let mut said = said.about(group, delivered);
+					let own = |of: &&BundleView<_>| of.root == delivered.root();
+					let trainer = &group.bundles.iter().find(own).expect("it is one").trainer;
+					let GroupVerdict::Replayed(replayed) = &mut said.said else { continue };
+					for evidence in replayed.evidence.iter_mut() {
+						if matches!(say, Say::Differs) {
+							evidence.differs.get_or_insert(seal(&evidence.trace_root));
+							evidence.trace_root = H256::zero();
+						} else if evidence.differs.take().is_some() {
+							let index = evidence.segment + 1;
+							evidence.trace_root = forced::trace_root(&secret(trainer), index);
+						}
+					}
+					said
+				}
 				Say::Unavailable => Verdict::unavailable(),
 				Say::Garbage(state) => {
 					let mut stored = group.rescued.iter();
@@ -571,17 +614,13 @@ impl Scene {
 					Verdict::rejects(account, target, delivered, delivered)
 				}
 				Say::Rejects(segment, claims) => {
-					// Each accuses another one of those who delivered it.
-					let delivers = |replica: &&ReplicaView<AccountId>| {
-						let mut reveals = replica.reveal.iter();
-						let is_this = reveals.any(|reveal| reveal.result() == *result);
-						is_this && !group.convicted.contains(&replica.trainer)
-					};
-					let guilty: Vec<_> = view.replicas.iter().filter(delivers).collect();
-					let account = guilty[seat.number % guilty.len()].trainer.clone();
-					let target = Target::Segment(segment);
+					// Each accuses another one of those who delivered it, by the leaves of its bundle.
+					let stands = |of: &&BundleView<_>| !group.convicted.contains(&of.trainer);
+					let guilty: Vec<_> = group.bundles.iter().filter(stands).collect();
+					let BundleView { trainer, root, .. } = guilty[seat.number % guilty.len()];
+					let (account, target) = (trainer.clone(), Target::Segment(segment));
 					self.claims.insert((view.id, who.clone()), claims.clone());
-					Verdict::rejects(account, target, delivered, &claims)
+					Verdict::rejects(account, target, &self.delivered(view.id, root), &claims)
 				}
 			});
 		}

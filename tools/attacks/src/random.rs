@@ -28,7 +28,7 @@ use trainyard_protocol::{
 use trainyard_runtime::{api::runtime_decl_for_trainyard_api::TrainyardApi, *};
 use trainyard_sandbox::{
 	books::{self, Issuance},
-	bundles::Bundle,
+	bundles::{applies, Bundle},
 };
 
 /// Calls after which the whole state is checked.
@@ -261,7 +261,7 @@ impl World {
 			replicas: self.rng.random_range(1..4),
 			verifiers: self.one(&[3, 3, 3, 5, 7, 4]).unwrap_or(3),
 			audit_segments: self.rng.random_range(1..4),
-			audit_fee: self.rng.random_range(0..8) * TRY / 10,
+			audit_fee: self.rng.random_range(0..6) * TRY / 20,
 			apply_blocks: self.rng.random_range(2..8),
 			training_blocks: self.rng.random_range(2..20),
 			machine: MachineClass::default(),
@@ -334,7 +334,13 @@ impl World {
 			Some(invited) if !self.chance(10) => self.owner(invited)?,
 			_ => self.anyone(),
 		};
-		Some((who, pallet_task_market::Call::apply { job, digest }.into()))
+		let mut apply = applies(&who.account, job, digest);
+		if self.chance(3) {
+			// It is bound to a secret that it has not.
+			let forced = H256(self.rng.random());
+			apply = pallet_task_market::Call::apply { job, digest, forced }.into();
+		}
+		Some((who, apply))
 	}
 
 	fn commits(&mut self, view: &JobView<AccountId>) -> Option<(Actor, RuntimeCall)> {
@@ -352,11 +358,15 @@ impl World {
 		let segments =
 			if diverged || self.chance(5) { self.rng.random_range(0..whole + 2) } else { whole };
 		let spec = view.spec.clone().check().ok()?;
-		let bundle = Bundle::made_up(&spec, kind, segments, diverged);
-		let bundle_root = bundle.root();
+		let mut bundle = Bundle::made_up(&spec, kind, segments, diverged);
+		if !self.chance(5) {
+			bundle = bundle.forced(&view.seed?, &trainer);
+		}
+		let (bundle_root, true_root) = (bundle.root(), bundle.true_root());
 		self.bundles.insert(bundle_root, Rc::new(bundle));
 		let reveal = Reveal {
 			bundle_root,
+			true_root,
 			model_root: self.file(bytes),
 			segments,
 			diverged,

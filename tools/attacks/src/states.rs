@@ -10,7 +10,7 @@ use trainyard_protocol::{
 	audit::AuditPhase,
 	job::WorkResult,
 	pieces::{Answers, Piece, Pieces},
-	views::AuditView,
+	views::{AuditView, BundleView},
 	JobId, H256,
 };
 use trainyard_runtime::{AccountId, Balance, Runtime, RuntimeCall};
@@ -81,6 +81,20 @@ impl Scene {
 		let group = &audit.groups[0];
 		let delivered = self.delivered(job, &group.result.bundle_root);
 		self.files_of(&delivered, &group.asked, bytes, number)
+	}
+
+	/// What `who` answers, who is one of several trainers of the only result of `job`: by its own bundle.
+	pub fn files_by(
+		&self,
+		who: &Party,
+		job: JobId,
+		audit: &AuditView<AccountId>,
+		(bytes, number): (usize, u32),
+	) -> Files {
+		let group = &audit.groups[0];
+		let own = |of: &&BundleView<_>| of.trainer == who.account;
+		let root = group.bundles.iter().find(own).expect("it delivered the result").root;
+		self.files_of(&self.delivered(job, &root), &group.asked, bytes, number)
 	}
 
 	/// What answers for all that is asked for of the only result of `job`, with this file as every state.
@@ -180,7 +194,8 @@ impl Files {
 
 /// The call by which a seat asks for these pieces of the only result of `job`.
 pub fn request(job: JobId, pieces: &Pieces) -> RuntimeCall {
-	pallet_verification::Call::request { job, group: 0, pieces: pieces.clone() }.into()
+	let (pieces, pledge) = (pieces.clone(), 0);
+	pallet_verification::Call::request { job, group: 0, pieces, pledge }.into()
 }
 
 /// The call by which it says that it has them.

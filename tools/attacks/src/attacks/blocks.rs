@@ -64,7 +64,7 @@ fn full_of_remarks() -> Outcome {
 	let spent = scene.fees_of(&attacker.account);
 	let money = scene.settle(&[job], &truth)[0];
 	assert_eq!(scene.job(job).replicas[0].fate, Fate::Accepted);
-	scene.buys(&submitter, money.paid_to_trainers + money.paid_to_verifiers + money.burned);
+	scene.buys(&submitter, money.escrowed - money.refunded);
 	let day = (0..14_400).fold(1.into(), |now, _| fees::after(now, Perquintill::one()));
 	let day = fees::after(day, Perquintill::one()).to_float();
 	let facts = vec![
@@ -115,7 +115,7 @@ fn wrong_chunks() -> Outcome {
 	scene.end();
 	let money = scene.settle(&[job], &truth)[0];
 	assert_eq!(scene.job(job).replicas[0].fate, Fate::Accepted);
-	scene.buys(&submitter, money.paid_to_trainers + money.paid_to_verifiers + money.burned);
+	scene.buys(&submitter, money.escrowed - money.refunded);
 	let said = if taken { "a transaction that pays" } else { "no valid transaction" };
 	Outcome { scene, facts: vec![("a wrong chunk is", said.into())] }
 }

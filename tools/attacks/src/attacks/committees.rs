@@ -1,9 +1,10 @@
 //! Attacks on those who sit on committees, and by them.
 
 use crate::{
-	jobs::{heavy, terms, truth, Ask, Say, TRUE},
+	jobs::{heavy, terms, truth, TRUE},
 	report::{amount, Attack, Outcome},
 	scene::{Party, Scene, Side, BOND, ROOM},
+	states::request,
 };
 use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
@@ -20,7 +21,7 @@ pub const ALL: &[Attack] = &[
 		name: "selective-serving",
 		source: "soundness S0, chain-market H1 (a)",
 		tries: "lets a bare majority of each committee fetch a true result and refuses the others",
-		rule: "who could not have what the majority had loses nothing, and stays in the pool",
+		rule: "who cannot have what the majority has asks on chain, loses nothing, and stays in the pool",
 		left: None,
 		run: selective_serving,
 	},
@@ -61,15 +62,17 @@ fn selective_serving() -> Outcome {
 	let honest = scene.verifiers(Side::Honest, 15, BOND);
 	scene.start();
 	let terms = Terms { verifiers: 15, price_per_ut: 1, ..terms() };
-	// The first eight of fifteen are served.
-	let voice = |ask: &Ask| match ask.seat {
-		0..8 => truth(ask),
-		_ => Some(Say::Unavailable),
-	};
 	for _ in 0..JOBS {
 		let job = scene.post(&submitter, &JobSpec::noisy_example(), &terms).expect("it is valid");
 		scene.works(&trainer, job, TRUE);
-		scene.settle(&[job], &voice);
+		let audit = scene.seated(job);
+		// The first eight of fifteen are served. The others ask on chain, and have it from the eight then.
+		let refused: Vec<Party> = scene.seats(&audit).into_iter().skip(8).collect();
+		for who in &refused {
+			let pieces = scene.read_by(job, &audit, who);
+			scene.call(who, request(job, &pieces)).expect("it may ask");
+		}
+		scene.settle(&[job], &truth);
 		let view = scene.job(job);
 		assert_eq!(view.replicas[0].fate, Fate::Accepted);
 	}

@@ -114,7 +114,7 @@ fn posts(scene: &mut Scene, submitter: &Party, terms: &Terms) -> JobId {
 
 /// What a submitter pays where its job is done.
 fn paid(money: &Settlement) -> Balance {
-	money.paid_to_trainers + money.paid_to_verifiers + money.burned - money.slashed_to_submitter
+	money.escrowed - money.refunded - money.slashed_to_submitter
 }
 
 /// How many disputes the court decided by computing, and how many by a clock.
@@ -386,12 +386,14 @@ fn found_too_late() -> Outcome {
 }
 
 fn locks_a_fifth() -> Outcome {
+	// Nobody has two disputes about the same.
 	const ACCOUNTS: usize = 8;
+	const TIMES: usize = 100;
 	let mut scene = Scene::new();
 	let submitter = scene.honest("submitter");
 	let trainer = scene.trainer(Side::Honest);
 	scene.verifiers(Side::Honest, 3, 2 * BOND);
-	let own: Vec<Party> = (0..ACCOUNTS).map(|_| scene.hostile("challenger")).collect();
+	let own: Vec<Party> = (0..ACCOUNTS * TIMES).map(|_| scene.hostile("challenger")).collect();
 	scene.silent.extend(own.iter().map(|party| party.account.clone()));
 	scene.start();
 	let job = posts(&mut scene, &submitter, &trained_terms());
@@ -402,8 +404,10 @@ fn locks_a_fifth() -> Outcome {
 	let (deposit, lie) = (scene.challenge_deposit(job), scene.lies[&job].clone());
 	let mut count = 0;
 	// Again and again, to the end.
+	let mut others = own.chunks(ACCOUNTS);
 	while scene.height() + 8 < until {
-		scene.all_sue(&own, &trainer, (job, 0), &lie);
+		let others = others.next().expect("they last for a week");
+		scene.all_sue(others, &trainer, (job, 0), &lie);
 		count += ACCOUNTS;
 		scene.begin();
 		scene.disputing(job);
@@ -436,7 +440,7 @@ fn a_thousand_challenges() -> Outcome {
 	let submitter = scene.honest("submitter");
 	let trainer = scene.trainer(Side::Honest);
 	scene.verifiers(Side::Honest, 3, 2 * BOND);
-	let own: Vec<Party> = (0..ACCOUNTS).map(|_| scene.hostile("challenger")).collect();
+	let own: Vec<Party> = (0..ACCOUNTS * TIMES).map(|_| scene.hostile("challenger")).collect();
 	scene.silent.extend(own.iter().map(|party| party.account.clone()));
 	scene.start();
 	let job = posts(&mut scene, &submitter, &trained_terms());
@@ -445,8 +449,8 @@ fn a_thousand_challenges() -> Outcome {
 	let (began, deposit) = (scene.height(), scene.challenge_deposit(job));
 	let lie = scene.lies[&job].clone();
 	let fees = scene.fees_of(&trainer.account);
-	for _ in 0..TIMES {
-		scene.all_sue(&own, &trainer, (job, 0), &lie);
+	for others in own.chunks(ACCOUNTS) {
+		scene.all_sue(others, &trainer, (job, 0), &lie);
 		scene.begin();
 		scene.act(&truth);
 		scene.end();
@@ -503,7 +507,8 @@ fn a_crowd_of_friends() -> Outcome {
 	const DOCKET: usize = 64;
 	let (_, alone, alone_earned) = among_friends(0);
 	let (scene, blocks, earned) = among_friends(DOCKET);
-	assert_eq!(blocks, alone, "nobody is in its way");
+	// A block that changes the session has no room.
+	assert!(alone.abs_diff(blocks) <= 1, "nobody is in its way: {blocks} and {alone} blocks");
 	assert!(earned >= alone_earned);
 	let facts = vec![
 		("friends that came first", DOCKET.to_string()),

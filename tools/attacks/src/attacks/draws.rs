@@ -122,7 +122,7 @@ fn late_raise() -> Outcome {
 		let view = scene.until(job, &truth, |view| view.state == JobState::Training);
 		won += usize::from(view.replicas[0].trainer == attacker.account);
 		let money = scene.settle(&[job], &truth)[0];
-		scene.buys(&submitter, money.paid_to_trainers + money.paid_to_verifiers + money.burned);
+		scene.buys(&submitter, money.escrowed - money.refunded);
 	}
 	let facts = vec![
 		("jobs that it was drawn for", format!("{won} of {JOBS}")),

@@ -14,6 +14,7 @@ use trainyard_protocol::{
 	JobId,
 };
 use trainyard_runtime::{api::runtime_decl_for_trainyard_api::TrainyardApi, Balance, Runtime};
+use trainyard_sandbox::bundles::applies;
 
 /// The attacks of this file.
 pub const ALL: &[Attack] = &[
@@ -76,7 +77,7 @@ fn in_training(scene: &mut Scene, submitter: &Party, terms: &Terms, trainers: &[
 	let spec = JobSpec::noisy_example();
 	let job = scene.post(submitter, &spec, terms).expect("it is valid");
 	let digest = commitment::job(&spec, terms);
-	scene.all(trainers, |_| pallet_task_market::Call::apply { job, digest }.into());
+	scene.all(trainers, |trainer| applies(&trainer.account, job, digest));
 	scene.until(job, &silence, |view| view.state == JobState::Training);
 	job
 }
@@ -195,7 +196,7 @@ fn kept_word() -> Outcome {
 	let money = scene.settle(&[job], &truth)[0];
 	let fates: Vec<Fate> = scene.job(job).replicas.iter().map(|replica| replica.fate).collect();
 	assert!(fates.contains(&Fate::Accepted) && fates.contains(&Fate::NotCommitted));
-	scene.buys(&submitter, money.paid_to_trainers + money.paid_to_verifiers + money.burned);
+	scene.buys(&submitter, money.escrowed - money.refunded);
 	let facts = vec![
 		("all others agreed on", amount(tenth)),
 		("it wanted", amount(5 * tenth)),

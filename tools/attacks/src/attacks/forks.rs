@@ -10,6 +10,7 @@ use trainyard_protocol::{
 	commitment,
 	job::{Fate, JobState},
 };
+use trainyard_sandbox::bundles::applies;
 
 /// The attacks of this file.
 pub const ALL: &[Attack] = &[
@@ -41,7 +42,7 @@ fn another_job() -> Outcome {
 	other.dataset.content_hash = [9; 32].into();
 	let job = scene.post(&submitter, &other, &terms()).expect("it is valid");
 	let digest = commitment::job(&seen, &terms());
-	let applied = scene.call(&trainer, pallet_task_market::Call::apply { job, digest });
+	let applied = scene.call(&trainer, applies(&trainer.account, job, digest));
 	let facts = vec![("applying", answer(applied))];
 	assert_eq!(scene.job(job).applicants, []);
 	scene.settle(&[job], &truth);
@@ -56,7 +57,7 @@ fn another_commitment() -> Outcome {
 	scene.start();
 	let job = scene.post(&submitter, &JobSpec::noisy_example(), &terms()).expect("it is valid");
 	let digest = commitment::job(&JobSpec::noisy_example(), &terms());
-	let apply = pallet_task_market::Call::apply { job, digest };
+	let apply = applies(&trainer.account, job, digest);
 	scene.call(&trainer, apply).expect("it may apply");
 	scene.until(job, &truth, |view| view.state == JobState::Training);
 	scene.works(&trainer, job, TRUE);

@@ -10,7 +10,8 @@ use trainyard_protocol::{
 	commitment,
 	job::{Fate, JobState, Terms},
 };
-use trainyard_runtime::{configs::tools::ProxyType, RuntimeCall, TRY};
+use trainyard_runtime::{configs::tools::ProxyType, TRY};
+use trainyard_sandbox::bundles::applies;
 
 /// The attacks of this file.
 pub const ALL: &[Attack] = &[Attack {
@@ -46,7 +47,7 @@ fn stolen_worker_key() -> Outcome {
 	let terms = Terms { audit_fee: fee.expect("it is valid"), ..terms };
 	let job = scene.post(&submitter, &spec, &terms).expect("it is valid");
 	let digest = commitment::job(&spec, &terms);
-	let apply: RuntimeCall = pallet_task_market::Call::apply { job, digest }.into();
+	let apply = applies(&trainer.account, job, digest);
 	let real = trainer.account.clone().into();
 	let by_proxy =
 		pallet_proxy::Call::proxy { real, force_proxy_type: None, call: Box::new(apply) };

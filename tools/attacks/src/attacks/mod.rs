@@ -3,9 +3,11 @@
 mod blocks;
 mod committees;
 mod courts;
+mod crowds;
 mod draws;
 mod endings;
 mod forks;
+mod guesses;
 mod judges;
 mod keys;
 mod pools;
@@ -34,6 +36,8 @@ pub fn all() -> Vec<Attack> {
 		records::ALL,
 		keys::ALL,
 		judges::ALL,
+		guesses::ALL,
+		crowds::ALL,
 	]
 	.concat()
 }

@@ -70,7 +70,7 @@ fn seats(scene: &mut Scene, submitter: &Party, trainer: &Party, own: &[Party]) -
 		.map(|audit| audit.committee.into_iter().map(|seat| seat.verifier).collect())
 		.unwrap_or_default();
 	let money = scene.settle(&[job], &truth)[0];
-	scene.buys(submitter, money.paid_to_trainers + money.paid_to_verifiers + money.burned);
+	scene.buys(submitter, money.escrowed - money.refunded);
 	own.iter().filter(|party| committee.contains(&party.account)).count()
 }
 

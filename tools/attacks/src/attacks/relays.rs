@@ -1,14 +1,13 @@
-//! Attacks on relays: pieces that count as too large for the chain, of jobs that are really trained, so that
-//! seats can open chunks of them.
+//! Attacks on relays: states that are too large for the chain, of jobs that are posted and trained, so that
+//! seats can open chunks of them. The chain carries so little that the states of a small job are.
 
 use crate::{
-	jobs::{accepts, bends, honestly, trained, trained_terms, truth, Voice},
+	jobs::{accepts, bends, compact, honestly, trained_terms, truth, Voice},
 	report::{amount, Attack, Outcome},
 	scene::{Party, Scene, Side, BOND},
 };
-use frame_support::traits::fungible::MutateHold;
 use trainyard_court::game::player::{Record, StateAt};
-use trainyard_program::{lower, spec::CheckedSpec};
+use trainyard_program::{lower, needs::Needs, spec::CheckedSpec};
 use trainyard_protocol::{
 	audit::AuditPhase,
 	content, fees,
@@ -18,8 +17,9 @@ use trainyard_protocol::{
 	JobId, H256,
 };
 use trainyard_runtime::{
-	api::runtime_decl_for_trainyard_api::TrainyardApi, AccountId, Balance, Balances, Runtime,
-	RuntimeCall,
+	api::runtime_decl_for_trainyard_api::TrainyardApi,
+	configs::periods::{parameters::periods, RuntimeParameters},
+	AccountId, Balance, Parameters, Runtime, RuntimeCall, RuntimeOrigin,
 };
 use trainyard_sandbox::bundles::Bundle;
 
@@ -54,9 +54,6 @@ pub const ALL: &[Attack] = &[
 /// The piece that is asked for.
 const PIECE: Piece = Piece::State(1);
 
-/// What counts as the size of a state, in bytes: more than a rescue carries.
-const LARGE: u64 = 1 << 30;
-
 /// How a seat behaves that does not have the piece.
 #[derive(Clone, Copy, PartialEq)]
 enum Without {
@@ -66,8 +63,8 @@ enum Without {
 	Lies,
 }
 
-/// Takes a trained job of this trainer to the window for challenges. Its states count as large from then on,
-/// and the submitter has in escrow what a job with such states has for storing them.
+/// Takes a trained job of this trainer to the window for challenges, on a chain that carries no state of it:
+/// root has made the largest rescue smaller.
 fn standing(
 	scene: &mut Scene,
 	submitter: &Party,
@@ -75,23 +72,19 @@ fn standing(
 	lies: bool,
 	voice: Voice,
 ) -> JobId {
-	let job =
-		scene.post(submitter, trained().spec().spec(), &trained_terms()).expect("it is valid");
+	let spec = compact().spec().clone();
+	let state = Needs::of(&spec).checkpoint;
+	scene.chain.state(|| {
+		let room = periods::Parameters::LargestRescue(periods::LargestRescue, Some(state - 1));
+		let value = RuntimeParameters::Periods(room);
+		Parameters::set_parameter(RuntimeOrigin::root(), value).expect("root may");
+	});
+	let job = scene.post(submitter, spec.spec(), &trained_terms()).expect("it is valid");
+	let quote = scene.chain.state(|| pallet_task_market::Jobs::<Runtime>::get(job)).unwrap().quote;
+	let relays = relay::escrowed(state, fees::RELAY_FEE).expect("it is in range");
+	assert!(quote.storage >= relays, "the escrow has what relays may cost");
 	scene.trains(trainer, job, if lies { bends } else { honestly });
 	scene.reaches(job, voice, |phase| matches!(phase, AuditPhase::Standing { .. }));
-	let more = fees::half_of_storing(LARGE, fees::STORAGE_BYTE).expect("it is in range");
-	scene.chain.state(|| {
-		pallet_verification::AuditRecords::<Runtime>::mutate(job, |audit| {
-			let audit = audit.as_mut().expect("it stands");
-			(audit.sizes.state, audit.storage) = (LARGE, audit.storage + more);
-		});
-		pallet_task_market::Jobs::<Runtime>::mutate(job, |job| {
-			let quote = &mut job.as_mut().expect("it stands").quote;
-			(quote.storage, quote.escrow) = (quote.storage + more, quote.escrow + more);
-		});
-		let reason = pallet_task_market::HoldReason::Escrow.into();
-		Balances::hold(&reason, &submitter.account, more).expect("it has the money");
-	});
 	job
 }
 
@@ -154,7 +147,8 @@ fn relayed(
 	without: Without,
 ) -> Relayed {
 	let before = scene.height();
-	let call = pallet_verification::Call::request_relay { job, group: 0, piece: PIECE };
+	let (piece, most) = (PIECE, Balance::MAX);
+	let call = pallet_verification::Call::request_relay { job, group: 0, piece, most };
 	scene.call(asker, call).expect("it is too large for the chain");
 	let mut seats: Vec<AccountId> = Vec::new();
 	let mut prepaid = 0;
@@ -259,7 +253,7 @@ fn asks_for_what_is_large() -> Outcome {
 	let money = scene.settle(&[job], &truth)[0];
 	let view = scene.job(job);
 	assert_eq!(view.replicas[0].fate, Fate::Accepted);
-	scene.buys(&submitter, money.paid_to_trainers + money.paid_to_verifiers + money.burned);
+	scene.buys(&submitter, money.escrowed - money.refunded);
 	let facts = vec![
 		("prepaid for each relay", prepaid.join(", ")),
 		("blocks of all three", blocks.to_string()),

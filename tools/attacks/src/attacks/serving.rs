@@ -228,8 +228,8 @@ fn sybil_rescue() -> Outcome {
 	scene.call(&seats[0], request(job, &pieces)).expect("an audit reads them");
 	let audit = scene.window(job);
 	let (bytes, price) = (scene.state_bytes(job), scene.price_of(job, &pieces));
-	let garbage = scene.files(job, &audit, 9, 1);
-	let real = scene.files(job, &audit, bytes, 2);
+	let garbage = scene.files_by(&sybil, job, &audit, (9, 1));
+	let real = scene.files_by(&trainer, job, &audit, (bytes, 2));
 	scene.store(&sybil, job, &garbage).expect("it is a trainer of the result");
 	scene.store(&trainer, job, &real).expect("it is a trainer of the result");
 	let rescued = Cell::new(0);
@@ -245,7 +245,7 @@ fn sybil_rescue() -> Outcome {
 	let view = scene.job(job);
 	assert!(view.replicas.iter().all(|replica| replica.fate == Fate::Accepted));
 	// What was stored is a part of the audit that it gets.
-	scene.buys(&submitter, money.paid_to_trainers + money.paid_to_verifiers + money.burned);
+	scene.buys(&submitter, money.escrowed - money.refunded);
 	let facts = vec![
 		("blobs that the seats could look at", rescued.get().to_string()),
 		("price of the bytes that the honest trainer stored", amount(price)),
@@ -259,7 +259,7 @@ fn paid_for_work(scene: &mut Scene, submitter: &Party, job: JobId) -> Balance {
 	let money = scene.settle(&[job], &truth)[0];
 	let view = scene.job(job);
 	assert!(view.replicas.iter().all(|replica| replica.fate == Fate::Accepted));
-	scene.buys(submitter, money.paid_to_trainers + money.paid_to_verifiers + money.burned);
+	scene.buys(submitter, money.escrowed - money.refunded);
 	money.paid_to_trainers / u128::from(view.terms.replicas)
 }
 
@@ -278,9 +278,10 @@ fn bytes_of_others() -> Outcome {
 	scene.call(&seats[0], request(job, &pieces)).expect("an audit reads them");
 	let audit = scene.window(job);
 	let (bytes, price) = (scene.state_bytes(job), scene.price_of(job, &pieces));
-	let files = scene.files(job, &audit, bytes, job);
+	let [theirs, files] =
+		[&thief, &trainer].map(|who| scene.files_by(who, job, &audit, (bytes, job)));
 	let named = |scene: &mut Scene| {
-		for who in [&thief, &trainer] {
+		for (who, files) in [(&thief, &theirs), (&trainer, &files)] {
 			scene.call(who, files.name(job)).expect("it is a trainer of the result");
 		}
 	};
@@ -393,7 +394,7 @@ fn asks_for_nothing() -> Outcome {
 		let half = balance(&mut scene, &trainer) - owned - work;
 		let served = if seat == Seat::Vanishes { 2 } else { 3 };
 		let fees = view.terms.audit_fee * served;
-		let back = money.paid_to_verifiers - fees;
+		let back = money.paid_to_verifiers + money.prizes_to_jackpot - fees;
 		scene.buys(&submitter, work + fees + money.burned);
 		let has = balance(&mut scene, &own);
 		let seat = match has >= had {
@@ -430,7 +431,11 @@ fn asks_for_everything() -> Outcome {
 	let audit = scene.stands(job, &truth);
 	let all: Vec<u32> = (0..audit.groups[0].result.segments).collect();
 	let pieces = read_by(&all, &audit.groups[0].result);
-	scene.call(&stranger, request(job, &pieces)).expect("anybody may");
+	// For more than sixteen pieces it pledges a part of the deposit of a challenge for each.
+	let beyond = pieces.len() as Balance - 16;
+	let pledge = scene.challenge_deposit(job) * beyond * (beyond + 1) / 32;
+	let call = pallet_verification::Call::request { job, group: 0, pieces: pieces.clone(), pledge };
+	scene.call(&stranger, call).expect("anybody may");
 	let audit = scene.window(job);
 	let (bytes, price) = (scene.state_bytes(job), scene.price_of(job, &pieces));
 	let (had, before) = (balance(&mut scene, &trainer), scene.fees_of(&trainer.account));

@@ -30,8 +30,8 @@ pub const ALL: &[Attack] = &[
 	Attack {
 		name: "rescue-bomb",
 		source: "chain-market C2 (d)",
-		tries: "posts a job whose drawn states cannot be stored in the time for a rescue",
-		rule: "a rescue is at most half of what the blocks of its period take",
+		tries: "posts a job whose files cannot be stored in the time for a rescue",
+		rule: "files are at most half of what the blocks of that time take: no committee relays them",
 		left: None,
 		run: rescue_bomb,
 	},
@@ -104,8 +104,8 @@ fn rows_bomb() -> Outcome {
 
 fn rescue_bomb() -> Outcome {
 	let mut spec = JobSpec::noisy_example();
-	spec.model = network(&[2_048, 2_048]);
-	posts(&spec, &Terms { audit_segments: 16, ..terms() })
+	spec.dataset.bytes = 460 << 20;
+	posts(&spec, &terms())
 }
 
 fn growing_parameters() -> Outcome {

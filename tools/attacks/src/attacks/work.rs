@@ -71,7 +71,7 @@ fn replicas_of_one_owner() -> Outcome {
 		scene.works(trainer, job, TRUE);
 	}
 	let money = scene.settle(&[job], &truth)[0];
-	scene.buys(&submitter, money.paid_to_trainers + money.paid_to_verifiers + money.burned);
+	scene.buys(&submitter, money.escrowed - money.refunded);
 	let view = scene.job(job);
 	let price = units::price(view.work, terms.price_per_ut).expect("it is in range");
 	let times = money.paid_to_trainers as f64 / price as f64;

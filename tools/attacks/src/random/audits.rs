@@ -8,14 +8,15 @@ use rand::Rng;
 use trainyard_protocol::{
 	accusation::Target,
 	audit::{AuditPhase, Findings, GroupVerdict, Paths},
-	commitment,
+	commitment, forced,
 	pieces::Piece,
+	trace::seal,
 	views::{AuditView, GroupView, JobView},
 	JobId, H256,
 };
 use trainyard_runtime::{api::runtime_decl_for_trainyard_api::TrainyardApi, *};
 use trainyard_sandbox::{
-	bundles::Bundle,
+	bundles::{secret, Bundle},
 	seats::{Seat, Verdict},
 };
 
@@ -55,7 +56,15 @@ impl World {
 				let who = self.owner(&trainer)?;
 				self.rescues(job, audit, who)
 			}
-			AuditPhase::Drawing { .. } | AuditPhase::Opening { .. } | AuditPhase::Done => None,
+			AuditPhase::Opening { .. } => {
+				let bundles = audit.groups.iter().flat_map(|group| group.bundles.clone());
+				let bundle = self.one(&bundles.collect::<Vec<_>>())?;
+				let call = self.bundles.get(&bundle.root)?.opens(job)?;
+				// Sometimes it is another one's.
+				let who = if self.chance(5) { self.anyone() } else { self.owner(&bundle.trainer)? };
+				Some((who, call))
+			}
+			AuditPhase::Drawing { .. } | AuditPhase::Done => None,
 		}
 	}
 
@@ -81,7 +90,8 @@ impl World {
 			pieces.push(Piece::State(self.rng.random_range(0..40)));
 			pieces.sort();
 		}
-		Some(request { job, group, pieces: pieces.try_into().ok()? }.into())
+		let pledge = if self.chance(50) { 0 } else { self.rng.random_range(0..TRY) };
+		Some(request { job, group, pieces: pieces.try_into().ok()?, pledge }.into())
 	}
 
 	fn commits_to_findings(
@@ -114,9 +124,10 @@ impl World {
 		let mut verdicts = Vec::new();
 		for (number, group) in (0u32..).zip(&audit.groups) {
 			let result = &group.result;
-			let delivered = self.bundles.get(&result.bundle_root)?.clone();
+			let bundle = self.one(&group.bundles)?;
+			let (delivered, account) = (self.bundles.get(&bundle.root)?.clone(), bundle.trainer);
 			let honest = Bundle::made_up(&spec, 1, result.segments, result.diverged);
-			let is_true = honest.root() == result.bundle_root;
+			let is_true = honest.true_root() == result.true_root;
 			let truth = match is_true {
 				true => honest,
 				false => Bundle::made_up(&spec, 1, spec.segments(), false),
@@ -136,12 +147,33 @@ impl World {
 				90..95 => {
 					let mut guess = seat.vouches(number, result, &delivered, &[]);
 					if let GroupVerdict::Replayed(replayed) = &mut guess.said {
-						replayed.evidence.iter_mut().for_each(|e| e.trace_root = H256::zero());
+						for evidence in replayed.evidence.iter_mut() {
+							// It says of all that they differ.
+							evidence.differs.get_or_insert(seal(&evidence.trace_root));
+							evidence.trace_root = H256::zero();
+						}
+					}
+					guess
+				}
+				95..97 => {
+					// It says of all that they are right; that is no evidence where one is forced.
+					let mut guess = seat.vouches(number, result, &delivered, &[]);
+					if let GroupVerdict::Replayed(replayed) = &mut guess.said {
+						for evidence in replayed.evidence.iter_mut() {
+							let forced =
+								forced::trace_root(&secret(&account), evidence.segment + 1);
+							if evidence.differs.take().is_some() {
+								evidence.trace_root = forced;
+							}
+						}
 					}
 					guess
 				}
 				_ => seat.vouches(number, result, &delivered, &[]),
 			});
+			if let Some(said) = verdicts.pop() {
+				verdicts.push(said.about(group, &delivered));
+			}
 		}
 		Some(seat.finds(verdicts))
 	}
@@ -164,7 +196,9 @@ impl World {
 			return self.stores(who, blob);
 		}
 		let of = |found: &GroupView<_>| {
-			let bundle = self.bundles.get(&found.result.bundle_root)?;
+			let mut bundles = found.bundles.iter();
+			let own = bundles.find(|bundle| bundle.trainer == who.account);
+			let bundle = self.bundles.get(&own.map_or(found.result.bundle_root, |own| own.root))?;
 			Some(bundle.answers(&found.asked, |_| blob))
 		};
 		let shown = found.as_ref().and_then(of);

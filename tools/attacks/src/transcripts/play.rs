@@ -117,7 +117,7 @@ pub fn play(matter: &Matter, role: Role) -> Transcript {
 		fate: format!("{fate:?}"),
 		purses,
 		burned: burned + settlement.burned + settlement.slashed_burned,
-		jackpot: jackpot + settlement.slashed_to_jackpot,
+		jackpot: jackpot + settlement.slashed_to_jackpot + settlement.prizes_to_jackpot,
 		deposit,
 		trained,
 	}
@@ -146,7 +146,8 @@ impl Table {
 		let began = Instant::now();
 		let Sides { delivered, claims, target, blob } = matter.sides(&job, role);
 		let trained = began.elapsed().as_secs_f64();
-		let [delivered, claims] = [delivered, claims].map(|run| Rc::new(Bundle::trained(run)));
+		let delivered = Bundle::trained(delivered).forced(&job.world.case.seed, &trainer.account);
+		let (delivered, claims) = (Rc::new(delivered), Rc::new(Bundle::trained(claims)));
 		scene.brings(id, &delivered, if role == Role::Cheat { &claims } else { &delivered });
 		if let (Some(bytes), Target::Rescue { state, .. }) = (&blob, target) {
 			scene.stores(&trainer, id, state, bytes);
