@@ -97,7 +97,8 @@ fn measured(what: &str, run: impl FnOnce()) -> f64 {
 #[test]
 #[ignore = "measures: it takes minutes, and means something in a release build on an idle machine"]
 fn costs() {
-	for (name, (spec, path)) in [("digits", digits()), ("characters", characters())] {
+	let jobs = [("digits", digits()), ("characters", characters()), ("10^15", large())];
+	for (name, (spec, path)) in jobs {
 		let recorder = cost(name, spec, &path);
 		let (_, steps) = recorder.steps_of(0).unwrap();
 		let step = Moment::Step { segment: 0, step: 0 };
@@ -116,14 +117,6 @@ fn costs() {
 		});
 		println!("  {:?}", recorder.work());
 	}
-}
-
-/// A defence of this one takes hours; it is two segments and 16 recorded steps.
-#[test]
-#[ignore = "measures: it takes half an hour, and means something in a release build on an idle machine"]
-fn costs_of_a_large_job() {
-	let (spec, path) = large();
-	cost("10^15", spec, &path);
 }
 
 /// Measures what a defence of a job is made of, and prints its sum. The recorder knows nothing after it.
