@@ -43,6 +43,8 @@ pub mod agenda;
 #[cfg(feature = "runtime-benchmarks")]
 mod benchmarking;
 pub mod disputes;
+mod errors;
+mod events;
 pub mod late;
 pub mod life_cycle;
 pub mod listings;
@@ -57,10 +59,14 @@ mod types;
 pub mod views;
 pub mod weights;
 
+use frame_support::pallet_macros::import_section;
+
 pub use pallet::*;
 pub use types::*;
 pub use weights::WeightInfo;
 
+#[import_section(events::events)]
+#[import_section(errors::errors)]
 #[frame_support::pallet]
 // The macros' own code calls `expect`; the work of this pallet is in the other files.
 #[allow(clippy::expect_used)]
@@ -348,276 +354,6 @@ pub mod pallet {
 	/// to its recipient nor to the jackpot.
 	#[pallet::storage]
 	pub type TotalBurned<T> = StorageValue<_, Balance, ValueQuery>;
-
-	#[pallet::event]
-	#[pallet::generate_deposit(pub(super) fn deposit_event)]
-	pub enum Event<T: Config> {
-		/// A job was posted and its escrow held.
-		JobPosted {
-			/// The job.
-			job: JobId,
-			/// Who posted it.
-			submitter: T::AccountId,
-			/// The only trainer that may apply, for a job ordered through a listing.
-			invited: Option<T::AccountId>,
-			/// Work of one replica.
-			work: MicroUt,
-			/// What is held.
-			escrow: Balance,
-		},
-		/// A trainer applied and its deposit is held.
-		Applied {
-			/// The job.
-			job: JobId,
-			/// Who applied.
-			trainer: T::AccountId,
-			/// What is held.
-			deposit: Balance,
-		},
-		/// Applying is over; the assignment seed forms from the next blocks.
-		ApplicationsClosed {
-			/// The job.
-			job: JobId,
-			/// How many applied.
-			applicants: u32,
-		},
-		/// The blocks that should have made the seed are too old; it forms from the next ones.
-		SeedLost {
-			/// The job.
-			job: JobId,
-		},
-		/// The seed is known and the replicas are drawn; training begins.
-		Assigned {
-			/// The job.
-			job: JobId,
-			/// The assignment seed, shared by all replicas.
-			seed: H256,
-			/// Who trains.
-			trainers: BoundedVec<T::AccountId, ConstU32<MAX_REPLICAS>>,
-		},
-		/// Training is over; results and models are awaited.
-		RevealsOpened {
-			/// The job.
-			job: JobId,
-			/// How many trainers committed.
-			committed: u32,
-		},
-		/// Results are in; verifiers replay.
-		AuditOpened {
-			/// The job.
-			job: JobId,
-			/// How many distinct results there are.
-			results: u32,
-		},
-		/// The fate of a replica is known.
-		ReplicaEnded {
-			/// The job.
-			job: JobId,
-			/// Whose replica.
-			trainer: T::AccountId,
-			/// What became of it.
-			fate: Fate,
-		},
-		/// A party is ready to settle at once.
-		AgreementProposed {
-			/// The job.
-			job: JobId,
-			/// Who is ready.
-			who: T::AccountId,
-			/// Total pay of one replica.
-			pay: Balance,
-		},
-		/// A job ended and all its money went where it belongs.
-		JobEnded {
-			/// The job.
-			job: JobId,
-			/// How.
-			ending: Ending,
-			/// Where the money went.
-			settlement: Settlement,
-		},
-		/// Money could not be delivered and went to the jackpot, or was burned where even that
-		/// was impossible.
-		Diverted {
-			/// The job.
-			job: JobId,
-			/// Who should have received it.
-			recipient: T::AccountId,
-			/// How much.
-			amount: Balance,
-			/// Whether it was burned.
-			burned: bool,
-		},
-		/// The record of an ended job was removed.
-		Forgotten {
-			/// The job.
-			job: JobId,
-		},
-		/// A trainer posted or replaced its listing.
-		ListingPosted {
-			/// Whose.
-			trainer: T::AccountId,
-			/// Price of one `ut`.
-			price_per_ut: Balance,
-			/// Largest job taken.
-			max_work: MicroUt,
-		},
-		/// A trainer removed its listing, or left, which removes it within some blocks.
-		ListingRemoved {
-			/// Whose.
-			trainer: T::AccountId,
-		},
-		/// An applicant was displaced by one with a larger bond and has its deposit back.
-		Displaced {
-			/// The job.
-			job: JobId,
-			/// Who is no applicant any more.
-			trainer: T::AccountId,
-		},
-		/// A party is not ready to settle at once any more.
-		AgreementWithdrawn {
-			/// The job.
-			job: JobId,
-			/// Who took its offer back.
-			who: T::AccountId,
-		},
-		/// What was accepted can still be challenged for a while, and a fifth of the deposits stays locked.
-		LateProofOpened {
-			/// The job.
-			job: JobId,
-			/// The last block in which a challenge is taken.
-			until: BlockNumber,
-		},
-		/// A trainer was convicted after the settlement: what was locked of its deposit is lost, and its
-		/// power of this job.
-		LateConviction {
-			/// The job.
-			job: JobId,
-			/// Who.
-			trainer: T::AccountId,
-			/// Who found it out.
-			finder: T::AccountId,
-			/// Who has a half of the finder's part, if that is somebody else.
-			second: Option<T::AccountId>,
-			/// Whether that was proven. If not the trainer was silent.
-			proven: bool,
-			/// What was taken.
-			lost: Balance,
-			/// What the finders have of it.
-			found: Balance,
-		},
-		/// What was accepted can be challenged no more, and what was locked is free.
-		LateProofOver {
-			/// The job.
-			job: JobId,
-		},
-	}
-
-	#[pallet::error]
-	pub enum Error<T> {
-		/// There is no job with this number, or it was forgotten.
-		NoSuchJob,
-		/// The specification breaks a rule; the error inside says which.
-		InvalidSpec(SpecFault),
-		/// Replicas must be 1 to `MAX_REPLICAS`, and 1 for an ordered job.
-		BadReplicas,
-		/// Verifiers must be an odd number from 3 to 15.
-		BadVerifiers,
-		/// Each verifier draws too few or too many segments. It must draw `ceil(45 n / (1,000
-		/// verifiers))` of `n` segments at least (of more than 1,000, as of 1,000), and 16 and all
-		/// segments at most: change `audit_segments` or `verifiers`.
-		BadAuditSegments,
-		/// The price of a `ut` is zero.
-		ZeroPrice,
-		/// The fee of a verifier is below `MinAuditFee`, or below the price at `FeePerUt` of the
-		/// segments that it replays: raise `audit_fee` to what `TrainyardApi_audit_fee` says.
-		AuditFeeTooLow,
-		/// The fee of a verifier is more than four times the least one of this job: lower `audit_fee`
-		/// to four times what `TrainyardApi_audit_fee` says. What a seat puts at stake follows from
-		/// it, and few verifiers would have that.
-		AuditFeeTooHigh,
-		/// `apply_blocks` or `training_blocks` is below `MinPeriod` or above its maximum.
-		BadPeriods,
-		/// Escrow or deposit would exceed the range of amounts.
-		AmountOverflow,
-		/// There are no numbers left for jobs.
-		TooManyJobs,
-		/// The trainer has no listing.
-		NotListed,
-		/// The price offered is below the listing's.
-		PriceBelowListing,
-		/// The job is larger than the listing takes.
-		WorkAboveListing,
-		/// A listing that takes no work at all makes no sense.
-		ZeroWork,
-		/// The account is not a registered trainer.
-		NotATrainer,
-		/// A submitter may not train its own job.
-		SubmitterCannotTrain,
-		/// The job was ordered from another trainer.
-		NotInvited,
-		/// The job of this number has another specification or other terms than the caller names:
-		/// look at it again, a fork may have given its number to another job.
-		OtherJob,
-		/// The job does not take applications any more.
-		NotOpen,
-		/// The caller has applied already.
-		AlreadyApplied,
-		/// The list of applicants is full, and no bond in it is smaller than the caller's.
-		TooManyApplicants,
-		/// Only the submitter may do this.
-		NotSubmitter,
-		/// Someone has applied, so the job cannot be taken back.
-		HasApplicants,
-		/// The job is not waiting for anything that is overdue.
-		NotOverdue,
-		/// The job is not being trained or revealed. While it is audited there is nothing to
-		/// agree about.
-		NotRunning,
-		/// The caller is neither the submitter nor a trainer still working on the job.
-		NotAParty,
-		/// The agreed pay may not exceed the price.
-		PayAbovePrice,
-		/// The job has not ended.
-		NotEnded,
-		/// The job ended too recently to be forgotten.
-		StillRetained,
-		/// A verifier would have to replay more work than a machine of the job's class does in a day:
-		/// raise the number of checkpoints (a smaller `checkpoint_interval`), or lower
-		/// `audit_segments` and raise `verifiers`.
-		AuditTooLarge,
-		/// The files of the job and the list of its checkpoints, which trainers must be able to store on chain
-		/// where somebody cannot fetch them, are more than the blocks of the period `Rescue` can carry.
-		/// States may be larger, since a committee relays them; these cannot be relayed: give it fewer
-		/// rows, or a smaller initial model.
-		RescueTooLarge,
-		/// A step, an evaluation or the state needs more memory than a machine of the job's class
-		/// has for it: lower `batch_size` or the widths of the layers.
-		MemoryTooLarge,
-		/// The decoded rows of the data are more than a machine of the job's class takes: give it
-		/// fewer rows.
-		RowsTooLarge,
-		/// A verifier would have to fetch more than a machine of the job's class can in a round:
-		/// lower `audit_segments` or `replicas`, or train a smaller model on fewer data.
-		DownloadTooLarge,
-		/// A verifier would have to replay more work than a machine of the job's class does in a day
-		/// where all replicas bring different results: lower `replicas` or `audit_segments`, or raise
-		/// the number of checkpoints.
-		ResultsTooLarge,
-		/// The part of the pay for undecided results is 0 to 100 percent.
-		BadUndecidedPercent,
-		/// The data may be more, once decompressed, than a machine of the job's class decodes in
-		/// time: give it fewer rows, or a format that is not compressed.
-		TextTooLarge,
-		/// A step has more results than a dispute can be about: give the model fewer layers.
-		TooManyResults,
-		/// What was accepted can still be challenged, or is: wait for the event `LateProofOver`.
-		StillAccusable,
-		/// The decoded inputs or labels of the rows, which trainers must be able to store on chain as one
-		/// blob where somebody lacks a row, are more than a blob may have: give it fewer rows, or fewer
-		/// inputs a row.
-		ContentTooLarge,
-	}
 
 	#[pallet::hooks]
 	impl<T: Config> Hooks<BlockNumberFor<T>> for Pallet<T> {
