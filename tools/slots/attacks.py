@@ -10,7 +10,6 @@ from markdown import fraction, percent, table
 
 # Figures of the runtime (runtime/src/configs/): change both together.
 FEE_PER_UT = 1.0  # market.rs, FeePerUt: burned for every ut that is credited
-LEAST_AUDIT_FEE = 0.05  # primitives/protocol/src/job.rs, MIN_AUDIT_FEE: to each verifier
 LEAST_VERIFIERS = 3  # pallets/task-market: terms.verifiers is odd and 3 to 15
 BLOCKS_PER_DAY = 14_400  # market.rs, DAYS: at 6 s a block
 BLOCK_REWARD = 1.0  # session.rs, BlockReward, in the first year of a chain

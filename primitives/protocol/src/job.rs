@@ -17,9 +17,10 @@ pub const MAX_REPLICAS: u32 = 8;
 pub const MIN_VERIFIERS: u32 = 3;
 /// Most verifiers of a committee. The size of a committee is odd.
 pub const MAX_VERIFIERS: u32 = 16;
-/// Least fee of a verifier for a round, in the currency's smallest unit: pays for the two
-/// transactions of a verdict several times over.
-pub const MIN_AUDIT_FEE: Balance = 50_000_000_000;
+/// Least fee of a verifier for a round, in the currency's smallest unit: 0.1 TRY. A verdict with
+/// evidence costs a seat half of that in transaction fees, and a tenth of it is the prize of forced
+/// errors.
+pub const MIN_AUDIT_FEE: Balance = 100_000_000_000;
 /// Most segments of a result that each verifier draws for itself.
 pub const MAX_AUDIT_SEGMENTS: u32 = 16;
 /// Part of the pay in percent that a trainer of an undecided result is paid, where a submitter names

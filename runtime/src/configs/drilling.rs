@@ -2,7 +2,7 @@
 
 use super::{
 	audits::PoolTurnover,
-	market::{MinAuditFee, MinPeriod, DAYS},
+	market::{MinPeriod, DAYS},
 	money::{state_deposit, Jackpot},
 	periods,
 	system::MAX_BLOCK_WEIGHT,
@@ -33,6 +33,8 @@ parameter_types! {
 	pub const UnitCheck: BlockNumber = 120;
 	/// Blocks for which a project that ended is kept: a month.
 	pub const ProjectRetention: BlockNumber = 30 * DAYS;
+	/// Fee of each verifier that recomputes a unit.
+	pub const CheckFee: Balance = TRY / 20;
 	/// One unit in sixteen is recomputed, unless root wants more.
 	pub const LeastCheckShare: Permill = Permill::from_parts(62_500);
 	/// Part of the bond lost by each of those who agreed on a false result. On average it is lost
@@ -69,7 +71,7 @@ impl pallet_drilling::Config for Runtime {
 	type ReturnBlocks = ConstU32<{ DAYS / 24 }>;
 	type MaxGroups = ConstU32<32>;
 	type CheckShare = periods::CheckShare;
-	type CheckFee = MinAuditFee;
+	type CheckFee = CheckFee;
 	type ForgerySlash = ForgerySlash;
 	type WeightInfo = pallet_drilling::weights::SubstrateWeight<Runtime>;
 }

@@ -35,7 +35,7 @@ parameter_types! {
 	pub const MinDeposit: Balance = fees::MIN_DEPOSIT;
 	/// The floor price of power: 1 TRY for the work of 7 minutes on 1,000 MFLOPS.
 	pub const FeePerUt: Balance = fees::FEE_PER_UT;
-	/// Pays for a verifier's two transactions, several times over.
+	/// Twice what a verdict with evidence costs in transaction fees.
 	pub const MinAuditFee: Balance = MIN_AUDIT_FEE;
 	/// Deposit for the record of a job, besides its specification.
 	pub const RecordBase: Balance = state_deposit(5, 3_000);

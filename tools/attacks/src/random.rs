@@ -261,7 +261,7 @@ impl World {
 			replicas: self.rng.random_range(1..4),
 			verifiers: self.one(&[3, 3, 3, 5, 7, 4]).unwrap_or(3),
 			audit_segments: self.rng.random_range(1..4),
-			audit_fee: self.rng.random_range(0..6) * TRY / 20,
+			audit_fee: self.rng.random_range(0..6) * TRY / 10,
 			apply_blocks: self.rng.random_range(2..8),
 			training_blocks: self.rng.random_range(2..20),
 			machine: MachineClass::default(),

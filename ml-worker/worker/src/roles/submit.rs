@@ -311,7 +311,7 @@ mod tests {
 	use codec::Encode;
 	use trainyard_client::fake::{job, FakeNode};
 	use trainyard_protocol::{
-		job::{Ending, Settlement},
+		job::{Ending, Settlement, MIN_AUDIT_FEE},
 		PROTOCOL_VERSION,
 	};
 
@@ -347,15 +347,15 @@ mod tests {
 
 	#[test]
 	fn a_fee_that_is_too_low_or_too_high_is_named() {
-		let fee = |milli: Balance| fee_problem(milli * 1_000_000_000, 50_000_000_000);
-		assert_eq!((fee(50), fee(200)), (None, None));
+		let fee = |milli: Balance| fee_problem(milli * 1_000_000_000, MIN_AUDIT_FEE);
+		assert_eq!((fee(100), fee(400)), (None, None));
 		let text = |milli| fee(milli).unwrap();
 		assert!(
-			text(49).contains("is 0.049 TRY; the chain takes 0.05 TRY to 0.2 TRY"),
+			text(99).contains("is 0.099 TRY; the chain takes 0.1 TRY to 0.4 TRY"),
 			"{}",
-			text(49)
+			text(99)
 		);
-		assert!(text(201).contains("is 0.201 TRY"), "{}", text(201));
+		assert!(text(401).contains("is 0.401 TRY"), "{}", text(401));
 	}
 
 	#[tokio::test]

@@ -303,7 +303,8 @@ fn states_that_no_rescue_carries_are_posted() {
 		spec.dataset.bytes = 10_000;
 		let checked = spec.clone().check().unwrap();
 		let needs = Needs::of(&checked);
-		let besides = spec.file_bytes() + needs.manifest();
+		let leaves = 81 * (u64::from(checked.segments()) + 2);
+		let besides = needs.rows + leaves;
 		let half = |bytes: u64| u128::from(bytes) * 7 / 2;
 		// Three seats, of four draws and two by duty each.
 		let states = needs.lacking(18, u64::MAX).stored - besides;
@@ -316,7 +317,8 @@ fn states_that_no_rescue_carries_are_posted() {
 			MaxRescue::set(room);
 			for replicas in [1, 2] {
 				let quote = TaskMarket::checked_quote(&checked, &terms(replicas)).unwrap();
-				let one = half(besides + states) + relays;
+				// Nobody can ask for rows that no rescue carries.
+				let one = half(needs.rows.min(room) + leaves + states) + relays;
 				assert_eq!(quote.storage, one * u128::from(replicas), "{room}");
 				let fees = 3 * 3 * terms(1).audit_fee;
 				let pay = trainyard_protocol::fees::pay_of_all(quote.price, replicas).unwrap();

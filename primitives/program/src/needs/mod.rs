@@ -114,24 +114,30 @@ impl Needs {
 	}
 
 	/// Returns what can be lacking of a result of which `replayed` segments are replayed, where a rescue
-	/// has `room` bytes: the states that are read, the files and the manifest. They are asked for one after
-	/// the other where they are more than a rescue together.
+	/// has `room` bytes: the states that are read, the rows as they were decoded, and the list of
+	/// checkpoints. They are asked for one after the other where they are more than a rescue together.
 	pub fn lacking(&self, replayed: u32, room: u64) -> Lacking {
 		let (states, relayed) = match self.checkpoint <= room {
-			true => (self.states(replayed), 0),
+			true => (self.lacked_states(replayed), 0),
 			false => (0, self.checkpoint),
 		};
-		Lacking { stored: states.saturating_add(self.besides()), relayed }
+		// Nobody can ask for all rows where a rescue does not carry them.
+		let besides = self.rows.min(room).saturating_add(self.leaves());
+		Lacking { stored: states.saturating_add(besides), relayed }
+	}
+
+	/// Returns the bytes of the states that can be asked for: those that are read, and the first one, which
+	/// has the model of a fine-tuning for who cannot fetch its file.
+	fn lacked_states(&self, replayed: u32) -> u64 {
+		let read = read_states(self.segments, replayed);
+		let all = u64::from(self.segments).saturating_add(1);
+		let begin = u64::from(self.initial != 0);
+		self.checkpoint.saturating_mul(read.saturating_add(begin).min(all))
 	}
 
 	/// Returns the most bytes of the list of checkpoints as trainers show it on chain.
 	fn leaves(&self) -> u64 {
 		LEAF_BYTES.saturating_mul(u64::from(self.segments).saturating_add(2))
-	}
-
-	/// Returns the bytes of what can be lacking of a result besides its states.
-	fn besides(&self) -> u64 {
-		self.files.saturating_add(self.manifest())
 	}
 
 	/// Returns the most bytes of a manifest, and of the index of an archive that holds it.

@@ -120,7 +120,7 @@ fn states_that_no_period_carries_are_no_rescue() {
 	set_hidden(&mut spec, &[4_096, 600]);
 	let large = needs(&spec);
 	assert!(large.checkpoint > 30 << 20 && large.memory() < 1 << 30, "{large:?}");
-	let besides = large.files + large.manifest();
+	let besides = large.rows + 81 * (u64::from(spec.segments()) + 2);
 	// Together they are more than a rescue, which each of them is not: they are stored one after the other.
 	assert_eq!(refused(&spec), []);
 	let Lacking { stored, relayed } = large.lacking(3, ROOM);
@@ -168,7 +168,8 @@ fn contents_that_no_blob_holds_are_refused() {
 fn results_that_differ_are_fetched_each() {
 	let large = needs(&JobSpec::example());
 	let one = large.download(3, 1);
-	assert_eq!(one, large.lacking(3, ROOM).stored);
+	let states = large.checkpoint * read_states(30, 3);
+	assert_eq!(one, states + large.manifest() + large.files);
 	let eight = large.download(3, 8);
 	assert!(eight > 8 * (one - large.files) && eight < 16 * one, "{eight}");
 }
@@ -181,8 +182,10 @@ fn every_file_is_counted() {
 	let tuned = JobSpec { initial_model: Some(model), ..plain.clone() };
 	let (few, more) = (needs(&plain), needs(&tuned));
 	assert_eq!(more.files - few.files, file.bytes);
-	let stored = |needs: &Needs| needs.lacking(3, ROOM).stored;
-	assert_eq!(stored(&more) - stored(&few), file.bytes);
+	// Who cannot fetch the model asks for the first state.
+	let stored = |needs: &Needs, drawn| needs.lacking(drawn, ROOM).stored;
+	assert_eq!(stored(&more, 3) - stored(&few, 3), few.checkpoint);
+	assert_eq!(stored(&more, 16), stored(&few, 16), "all states are asked for");
 	assert_eq!(more.memory() - few.memory(), file.bytes);
 	assert_eq!(more.checkpoint, few.checkpoint);
 	let mut labelled = plain.clone();

@@ -145,8 +145,8 @@ fn wrong_fields_are_named() {
 		"from 3 to 15",
 	);
 	// What a seat replays is worth less than the least fee of all.
-	for fee in ["audit_fee = 0.04", "audit_fee = 0.201"] {
-		let what = "allowed: 0.05 TRY to 0.2 TRY. The least is the price of";
+	for fee in ["audit_fee = 0.09", "audit_fee = 0.401"] {
+		let what = "allowed: 0.1 TRY to 0.4 TRY. The least is the price of";
 		refused("audit_fee = 0.15", fee, "terms.audit_fee", fee, what);
 	}
 }
