@@ -16,7 +16,7 @@ pub use history::{Happened, Sent};
 pub use refusal::Refusal;
 pub use storage::Said;
 #[cfg(any(test, feature = "testing"))]
-pub(crate) use storage::{leaves_key, rescues_key, Kept};
+pub(crate) use storage::{leaves_key, named_leaf_key, rescues_key, Kept};
 
 use super::AccountId32;
 use codec::{Decode, Encode};

@@ -24,6 +24,7 @@ use trainyard_protocol::{
 	audit::{AuditPhase, Rejection},
 	drill::{Mismatch, ProjectState, Template},
 	job::{JobState, Settlement, Terms, WorkResult},
+	pieces::Leaf,
 	views::RescuedView,
 	vrf::VrfSignature,
 	JobId, Text, H256,
@@ -220,6 +221,12 @@ impl FakeNode {
 		};
 		let kept: Vec<_> = blobs.iter().map(kept).collect();
 		self.storing([(crate::court::rescues_key(job, trainer), kept.encode())])
+	}
+
+	/// Stores the leaf of its bundle by which a trainer named a state that it stored.
+	pub fn storing_named_leaf(self, job: JobId, trainer: &AccountId32, leaf: &Leaf) -> Self {
+		let key = crate::court::named_leaf_key(job, trainer, leaf.index);
+		self.storing([(key, leaf.encode())])
 	}
 
 	/// Stores the leaves of its bundle that a trainer brought because they were asked for.

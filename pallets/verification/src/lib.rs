@@ -105,7 +105,7 @@ pub mod pallet {
 		audit::{Decision, Findings, Paths},
 		forced::{AllForced, Opening, Secret},
 		job::{Balance, BlockNumber},
-		pieces::{Answers, BundleLeaves, Piece, Pieces},
+		pieces::{Answers, BundleLeaves, Leaf, Piece, Pieces},
 		relay::{ChunkOpening, RelayId, RelayView},
 		seats::Resources,
 		views::{AuditView, Standing, VerifierView},
@@ -287,6 +287,21 @@ pub mod pallet {
 		T::AccountId,
 		BundleLeaves,
 		ValueQuery,
+	>;
+
+	/// The leaf of its bundle by which a trainer named the file of a state that it stored, by job, trainer
+	/// and state, while the audit runs: who finds garbage there accuses it by that leaf, whether or not
+	/// anybody has the rest of the bundle.
+	#[pallet::storage]
+	pub type NamedLeaves<T: Config> = StorageNMap<
+		_,
+		(
+			NMapKey<Twox64Concat, JobId>,
+			NMapKey<Blake2_128Concat, T::AccountId>,
+			NMapKey<Twox64Concat, u32>,
+		),
+		Leaf,
+		OptionQuery,
 	>;
 
 	/// The leaves that trainers forced to be false and opened, by job and trainer.

@@ -5,7 +5,9 @@
 //! answer. Of the file of a state the chain checks that it is stored, and that the leaf shows which state
 //! it must be: whoever stores something else is convicted by the court.
 
-use crate::{Config, Error, Event, Group, Kept, KeptBlob, Pallet, ShownLeaves, WeightInfo, H256};
+use crate::{
+	Config, Error, Event, Group, Kept, KeptBlob, NamedLeaves, Pallet, ShownLeaves, WeightInfo, H256,
+};
 use alloc::{vec, vec::Vec};
 use core::ops::Range;
 use frame_support::{ensure, traits::Get, weights::Weight};
@@ -96,6 +98,7 @@ impl<T: Config> Pallet<T> {
 				let size = T::Blobs::size(blob);
 				let fits = size.is_none_or(|size| size <= about.sizes.state);
 				ensure!(fits, Error::<T>::RescueTooLarge);
+				NamedLeaves::<T>::insert((about.job, who, leaf.index), leaf);
 				vec![Named { root: *blob, chunks: None }]
 			}
 			Answer::Tensor { leaf, index, content, path } => {

@@ -1,8 +1,8 @@
 //! Windows in which trainers store on chain what others lack, and lose if they do not.
 
 use crate::{
-	pieces::About, Asked, AuditOf, AuditRecords, Config, Error, Event, Kept, KeptBlob, Pallet,
-	ShownLeaves, Uploading, H256, MAX_KEPT, MAX_STRANGERS, MAX_WINDOWS,
+	pieces::About, Asked, AuditOf, AuditRecords, Config, Error, Event, Kept, KeptBlob, NamedLeaves,
+	Pallet, ShownLeaves, Uploading, H256, MAX_KEPT, MAX_STRANGERS, MAX_WINDOWS,
 };
 use alloc::vec::Vec;
 use frame_support::{ensure, traits::Get, weights::Weight};
@@ -161,10 +161,10 @@ impl<T: Config> Pallet<T> {
 		let blobs = trainers.saturating_mul(MAX_KEPT.into());
 		let claims =
 			u64::from(trainyard_protocol::job::MAX_VERIFIERS.saturating_add(MAX_STRANGERS));
-		// Of each blob its name, its record and the count of what was brought; of each claimant its
-		// claims, its hold and two accounts.
+		// Of each blob its name, its leaf, its record and the count of what was brought; of each claimant
+		// its claims, its hold and two accounts.
 		let accesses = blobs
-			.saturating_mul(3)
+			.saturating_mul(4)
 			.saturating_add(trainers)
 			.saturating_add(claims.saturating_mul(5));
 		T::DbWeight::get().reads_writes(accesses, accesses)
@@ -174,6 +174,8 @@ impl<T: Config> Pallet<T> {
 	pub(crate) fn end_rescues(job: JobId) {
 		Uploading::<T>::remove(job);
 		let _ = ShownLeaves::<T>::clear_prefix(job, MAX_REPLICAS, None);
+		let most = MAX_REPLICAS.saturating_mul(MAX_KEPT);
+		let _ = NamedLeaves::<T>::clear_prefix((job,), most, None);
 		for (who, blobs) in Kept::<T>::drain_prefix(job) {
 			for KeptBlob { root, .. } in blobs {
 				let Some(root) = root else { continue };

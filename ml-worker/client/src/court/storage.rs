@@ -16,7 +16,7 @@ use trainyard_protocol::{
 	accusation::LeafContent,
 	forced::Forced,
 	job::{Balance, BlockNumber},
-	pieces::Piece,
+	pieces::{self, Piece},
 	views::RescuedView,
 	JobId, MicroUt, H256,
 };
@@ -138,6 +138,11 @@ pub(crate) fn leaves_key(job: JobId, trainer: &AccountId32) -> Vec<u8> {
 /// Returns the key under which the rescues of a trainer are stored.
 pub(crate) fn rescues_key(job: JobId, trainer: &AccountId32) -> Vec<u8> {
 	blake2(twox(item_of("Verification", "Kept"), &job), trainer)
+}
+
+/// Returns the key under which the leaf is stored by which a trainer named a state.
+pub(crate) fn named_leaf_key(job: JobId, trainer: &AccountId32, state: u32) -> Vec<u8> {
+	twox(blake2(twox(item_of("Verification", "NamedLeaves"), &job), trainer), &state)
 }
 
 impl Chain {
@@ -318,6 +323,17 @@ impl Chain {
 		Ok(kept.filter_map(view).collect())
 	}
 
+	/// Returns the leaf of its bundle by which a trainer named the file of a state that it stored.
+	pub async fn named_leaf(
+		&self,
+		job: JobId,
+		trainer: &AccountId32,
+		state: u32,
+		at: H256,
+	) -> Result<Option<pieces::Leaf>, ChainError> {
+		self.court_entry("NamedLeaves", &named_leaf_key(job, trainer, state), at).await
+	}
+
 	/// Returns the leaves of its bundle that a trainer brought because somebody asked for them, from the
 	/// first on.
 	pub async fn shown_leaves(
@@ -442,13 +458,20 @@ mod tests {
 		let key = rescues_key(9, &who);
 		let kept = |piece, root, stored| Kept { piece, root, stored, paid: 5 };
 		let (one, two) = (H256::repeat_byte(3), H256::repeat_byte(4));
+		let path = vec![two].try_into().unwrap();
+		let checkpoint =
+			Checkpoint { step: 70, state: one, evaluation: Evaluation::NONE, trace: two };
+		let leaf = pieces::Leaf { index: 7, checkpoint, path };
+		let named = (named_leaf_key(9, &who, 7), leaf.encode());
 		let stored = vec![
 			kept(Piece::Leaves, None, true),
 			kept(Piece::State(7), Some(one), true),
 			kept(Piece::State(8), Some(two), false),
 		];
-		let chain = empty().storing([(key, stored.encode())]).chain().await;
+		let chain = empty().storing([(key, stored.encode()), named]).chain().await;
 		let at = fake::hash(1);
+		assert_eq!(chain.named_leaf(9, &who, 7, at).await.unwrap(), Some(leaf));
+		assert_eq!(chain.named_leaf(9, &who, 8, at).await.unwrap(), None);
 		let view = RescuedView { piece: Piece::State(7), blob: one };
 		assert_eq!(chain.stored_rescues(9, &who, at).await.unwrap(), [view]);
 		assert_eq!(chain.stored_rescues(8, &who, at).await.unwrap(), []);

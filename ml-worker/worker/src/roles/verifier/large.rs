@@ -7,7 +7,7 @@
 use super::{
 	lots::Lot,
 	room::most_states,
-	round::{accused, seed_of, Round},
+	round::{seed_of, Round},
 	standing::LEAST_WINDOW,
 	Duty, Verifier, MARGIN,
 };
@@ -30,7 +30,7 @@ use trainyard_client::{
 	AccountId32, AuditView, GroupVerdict, GroupView, JobView,
 };
 use trainyard_proof::{bundle, verify::Verdict};
-use trainyard_protocol::{accusation::Target, audit::AuditPhase, job::BlockNumber};
+use trainyard_protocol::{audit::AuditPhase, job::BlockNumber};
 
 /// Shortest pause between two looks at relays.
 const LEAST_PAUSE: Duration = Duration::from_secs(1);
@@ -194,15 +194,10 @@ impl Verifier {
 			Verdict::Replayed(_) => "it is true in what this seat drew".to_owned(),
 			Verdict::Unavailable => "it cannot be had".to_owned(),
 			Verdict::False(charge) => {
-				let who = match charge.target {
-					// Of a blob whoever stored it is accused, and nobody else.
-					Target::Rescue { .. } => {
-						let dir = round.folder_of(index);
-						self.stored_garbage(job, group, &dir).await.map(|(who, _)| who)
-					}
-					_ => accused(job, group, draw.seat),
-				};
-				if let Some(who) = who {
+				let dir = round.folder_of(index);
+				if let Some((who, charge)) =
+					self.charged(job, group, (&dir, draw.seat), charge).await
+				{
 					record.add(Accusation {
 						defendant: Defendant::Trainer { job: job.id, who },
 						target: charge.target,

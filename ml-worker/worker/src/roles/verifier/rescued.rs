@@ -11,7 +11,7 @@
 
 use super::{
 	room::needed,
-	round::Round,
+	round::{accused, Round},
 	sources::{has_manifest, has_state, SourceError},
 	Verifier,
 };
@@ -29,9 +29,9 @@ use trainyard_proof::{
 	verify::{sizes_of, Charge},
 };
 use trainyard_protocol::{
-	accusation::{Claimed, Target},
+	accusation::{Claimed, Leaf, LeafContent, Target},
 	content,
-	pieces::Piece,
+	pieces::{self, Piece},
 	rows::Rows,
 	H256,
 };
@@ -231,26 +231,41 @@ impl Verifier {
 	) -> Option<(AccountId32, Charge)> {
 		let is_garbage = |of: &&RescuedView| garbage(dir, &of.blob).is_file();
 		let found: Vec<&RescuedView> = group.rescued.iter().filter(is_garbage).collect();
-		let manifest = Bundle::open(dir).ok().filter(|it| it.root() == group.result.bundle_root)?;
 		let at = match found.is_empty() {
 			true => return None,
 			false => self.chain.head().await.ok()?.hash,
 		};
-		for replica in &job.replicas {
-			let delivered = replica.reveal.as_ref().map(|reveal| reveal.result());
-			if delivered != Some(group.result) || group.convicted.contains(&replica.trainer) {
-				continue;
-			}
-			let stored = self.chain.stored_rescues(job.id, &replica.trainer, at).await.ok()?;
+		let trainers = group.bundles.iter().map(|bundle| &bundle.trainer);
+		for who in trainers.filter(|who| !group.convicted.contains(who)) {
+			let stored = self.chain.stored_rescues(job.id, who, at).await.ok()?;
 			for of in stored.iter().filter(|of| found.contains(of)) {
 				let Piece::State(state) = of.piece else { continue };
+				// It showed the leaf of its own bundle, of which nobody may have the rest.
+				let named = self.chain.named_leaf(job.id, who, state, at).await.ok()?;
+				let Some(pieces::Leaf { checkpoint, path, .. }) = named else { continue };
+				let leaf = Leaf { content: LeafContent::Checkpoint(checkpoint), path };
 				let target = Target::Rescue { blob: of.blob, state };
-				if let Some(charge) = Charge::new(manifest.manifest(), target, Claimed::Other) {
-					return Some((replica.trainer, charge));
-				}
+				let leaves = vec![leaf].try_into().ok()?;
+				return Some((who.clone(), Charge { target, claimed: Claimed::Other, leaves }));
 			}
 		}
 		None
+	}
+
+	/// Returns who is accused of what a seat charges a result with, by whose leaves; nobody where all are
+	/// convicted, or nothing is asked for any more.
+	pub(super) async fn charged(
+		&self,
+		job: &JobView,
+		group: &GroupView,
+		(dir, seat): (&Path, usize),
+		charge: &Charge,
+	) -> Option<(AccountId32, Charge)> {
+		match charge.target {
+			// Of a blob whoever stored it is accused, and nobody else.
+			Target::Rescue { .. } => self.stored_garbage(job, group, dir).await,
+			_ => Some((accused(job, group, seat)?, charge.clone())),
+		}
 	}
 
 	/// Reads what a trainer stored of a result, and takes it over if it is right.

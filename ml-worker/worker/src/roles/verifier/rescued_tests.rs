@@ -4,7 +4,12 @@ use super::*;
 use std::sync::Mutex;
 use trainyard_client::RescuedView;
 use trainyard_proof::inputs::{InputPaths, Inputs};
-use trainyard_protocol::{accusation::LeafContent, pieces::Piece, views::BundleView};
+use trainyard_protocol::{
+	accusation::{Leaf, LeafContent},
+	bundle::{Checkpoint, Evaluation},
+	pieces::{self, Piece},
+	views::BundleView,
+};
 
 /// Roots and numbers of chunks.
 type Reads = Arc<Mutex<Vec<(H256, u32)>>>;
@@ -222,7 +227,8 @@ async fn what_is_right_is_taken_from_each_rescue() {
 	assert_eq!(reads.lock().unwrap().len(), before);
 }
 
-/// A blob that is no file of the state that it is said to be convicts whoever stored it, and nobody else.
+/// A blob that is no file of the state that it is said to be convicts whoever stored it, and nobody else:
+/// a second trainer of the result too, of whose bundle nobody has more than the leaf that it showed.
 #[tokio::test(flavor = "multi_thread")]
 async fn garbage_in_the_place_of_a_state_is_accused_of() {
 	let mut scene = scene().await;
@@ -235,8 +241,14 @@ async fn garbage_in_the_place_of_a_state_is_accused_of() {
 	let view = RescuedView { piece: Piece::State(3), blob: root };
 	scene.audit.groups[0].rescued = vec![view];
 	let (node, _) = storing(vec![blob.clone()], |_, _| false);
-	let trainer = AccountId32([2; 32]);
-	let node = node.storing_rescues(3, &trainer, &[view]);
+	let second = AccountId32([7; 32]);
+	let bundle = BundleView { trainer: second.clone(), root: H256([9; 32]), forced: None };
+	scene.audit.groups[0].bundles.push(bundle);
+	let path = vec![H256([5; 32])].try_into().unwrap();
+	let (state, trace) = (H256([3; 32]), H256([4; 32]));
+	let checkpoint = Checkpoint { step: 3, state, evaluation: Evaluation::NONE, trace };
+	let leaf = pieces::Leaf { index: 3, checkpoint, path };
+	let node = node.storing_rescues(3, &second, &[view]).storing_named_leaf(3, &second, &leaf);
 	let mut verifier = verifier_on(&scene.folder.path().join("state"), node).await;
 	verifier.block_time = Duration::from_millis(100);
 	verifier.asker = Asker::Test(Arc::new(|_| {
@@ -253,8 +265,9 @@ async fn garbage_in_the_place_of_a_state_is_accused_of() {
 	let verdict = judged(&scene, &verifier).await;
 	let GroupVerdict::Rejected(rejection) = verdict else { panic!("{verdict:?}") };
 	let target = Target::Rescue { blob: root, state: 3 };
-	assert_eq!((rejection.account, rejection.target), (trainer, target));
-	assert_eq!((rejection.claimed, rejection.leaves.len()), (Claimed::Other, 1));
+	assert_eq!((rejection.account, rejection.target), (second, target));
+	let shown = Leaf { content: LeafContent::Checkpoint(leaf.checkpoint), path: leaf.path };
+	assert_eq!((rejection.claimed, rejection.leaves.to_vec()), (Claimed::Other, vec![shown]));
 	let kept = super::super::super::rescued::garbage(&folder, &root);
 	assert_eq!(std::fs::read(kept).unwrap(), blob);
 }

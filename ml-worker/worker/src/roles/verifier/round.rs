@@ -34,7 +34,7 @@ use trainyard_proof::{
 	verify::{self, Charge, Contest, Verdict, VerifyError},
 };
 use trainyard_protocol::{
-	accusation::{Peaks, Target},
+	accusation::Peaks,
 	audit::{AuditPhase, Paths, Replayed, SegmentEvidence},
 	job::BlockNumber,
 	H256,
@@ -239,19 +239,9 @@ impl Verifier {
 					GroupVerdict::Replayed(replayed)
 				}
 				Some((Verdict::False(charge), ..)) => {
-					// Where all of its trainers were convicted, nothing is asked for any more.
-					let account = match charge.target {
-						// Of a blob whoever stored it is accused, and nobody else.
-						Target::Rescue { .. } => {
-							let dir = round.folder_of(index);
-							self.stored_garbage(round.job, group, &dir).await.map(|(who, _)| who)
-						}
-						_ => accused(round.job, group, round.draw.seat),
-					};
-					match account {
-						Some(account) => {
-							GroupVerdict::Rejected(Charge::clone(charge).against(account))
-						}
+					let (dir, seat) = (round.folder_of(index), round.draw.seat);
+					match self.charged(round.job, group, (&dir, seat), charge).await {
+						Some((account, charge)) => GroupVerdict::Rejected(charge.against(account)),
 						None => GroupVerdict::Unavailable,
 					}
 				}
