@@ -443,6 +443,11 @@ mod benchmarks {
 		let id = dispute::<T>(caller.clone(), &defendant, stage, deposit::<T>());
 		set_height::<T>(JUDGE_AFTER + 1);
 		let brought = Openings::Contents(all).encode();
+		// Seats lost against it, and others as much.
+		let lost = deposit::<T>();
+		<Pallet<T> as trainyard_traits::Court<_>>::make_lost(&defendant, lost);
+		Pallet::<T>::hold_more(defendant.who(), lost).expect("it has that");
+		Won::<T>::mutate(defendant.job(), &defendant, |won| *won += lost);
 
 		#[extrinsic_call]
 		_(RawOrigin::Signed(caller), id, OpeningBytes::truncate_from(brought));
@@ -589,7 +594,8 @@ mod benchmarks {
 				true => Defendant::Trainer { job, who },
 				false => Defendant::Seat { job, who, bundle_root },
 			};
-			Won::<T>::insert(job, won, amount);
+			Won::<T>::insert(job, &won, amount);
+			WonOfSeats::<T>::insert(job, won, amount);
 		}
 
 		#[block]

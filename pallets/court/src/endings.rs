@@ -152,7 +152,7 @@ impl<T: Config> Pallet<T> {
 	pub(crate) fn do_settle(defendant: &DefendantOf<T>, acquitted: bool) -> Balance {
 		let job = defendant.job();
 		if acquitted {
-			let amount = Won::<T>::take(job, defendant);
+			let (amount, _) = Self::take_won(defendant);
 			Self::give_back(None, defendant.who(), amount, Why::Acquitted);
 			return amount;
 		}

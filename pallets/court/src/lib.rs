@@ -244,6 +244,19 @@ pub mod pallet {
 		ValueQuery,
 	>;
 
+	/// What of [`Won`] seats lost, by their stakes: as long as a seat can be convicted itself, it can be
+	/// asked for again.
+	#[pallet::storage]
+	pub type WonOfSeats<T: Config> = StorageDoubleMap<
+		_,
+		Twox64Concat,
+		JobId,
+		Blake2_128Concat,
+		DefendantOf<T>,
+		Balance,
+		ValueQuery,
+	>;
+
 	/// Defendants that lost, by job: in which dispute, or none where it was not the court that decided.
 	#[pallet::storage]
 	pub type Convicted<T: Config> = StorageDoubleMap<
@@ -500,6 +513,10 @@ pub mod pallet {
 			Self::schedule(Task::Acquit(job), 0);
 		}
 
+		fn reclaim(defendant: &DefendantOf<T>, to: &T::AccountId, amount: Balance) -> Balance {
+			Self::do_reclaim(defendant, to, amount)
+		}
+
 		fn forget(job: JobId) {
 			Self::do_forget(job);
 		}
@@ -524,6 +541,14 @@ pub mod pallet {
 
 		fn forget_weight() -> Weight {
 			T::WeightInfo::forget().saturating_add(T::DbWeight::get().writes(1))
+		}
+
+		#[cfg(feature = "runtime-benchmarks")]
+		fn make_lost(defendant: &DefendantOf<T>, amount: Balance) {
+			if Self::hold_more(defendant.who(), amount).is_ok() {
+				Won::<T>::insert(defendant.job(), defendant, amount);
+				WonOfSeats::<T>::insert(defendant.job(), defendant, amount);
+			}
 		}
 	}
 }

@@ -187,9 +187,9 @@ impl Accused<AccountId> for Market {
 }
 
 impl Stakes<AccountId> for Market {
-	fn forfeit(job: JobId, who: &AccountId, to: &AccountId, amount: Balance) -> Balance {
+	fn forfeit(job: JobId, who: &AccountId, to: &Defendant<AccountId>, amount: Balance) -> Balance {
 		Self::unlock(job, who);
-		Balances::transfer(who, to, amount, Preservation::Expendable).unwrap()
+		Balances::transfer(who, to.who(), amount, Preservation::Expendable).unwrap()
 	}
 	fn unlock(job: JobId, who: &AccountId) {
 		Locked::mutate(|locked| {

@@ -6,11 +6,18 @@
 //! purpose pays whoever finds the fraud. What a conviction costs the defendant is not this pallet's
 //! business.
 //!
+//! What a seat loses is a part of its stake, for which it can still be convicted itself. It waits on the
+//! defendant's account as well, and can be [asked for again](trainyard_traits::Court::reclaim) until then;
+//! if the defendant is convicted it is the jackpot's. So no seat moves its stake to a friend before it is
+//! convicted: neither to the one that it accuses, nor to one that convicts that.
+//!
 //! A payment never fails in a way that loses money or stops a dispute: what cannot be delivered (a
 //! recipient that would stay below the existential deposit) goes to the jackpot, and where even that
 //! cannot be, it is burned; [`Event::Split`] says where it went.
 
-use crate::{Config, DefendantOf, DisputeOf, Error, Event, HoldReason, Pallet, Why, Won};
+use crate::{
+	Config, DefendantOf, DisputeOf, Error, Event, HoldReason, Pallet, Why, Won, WonOfSeats,
+};
 use frame_support::{
 	defensive, ensure,
 	storage::with_storage_layer,
@@ -64,12 +71,13 @@ impl<T: Config> Pallet<T> {
 		let (from, defendant) = (&dispute.challenger, &dispute.defendant);
 		let (job, to) = (defendant.job(), defendant.who());
 		if dispute.stake > 0 {
-			let moved = T::Stakes::forfeit(job, from, to, dispute.stake);
+			let moved = T::Stakes::forfeit(job, from, defendant, dispute.stake);
 			// It came to the free balance, of which as much is held as can be.
 			let free = T::Currency::reducible_balance(to, Preservation::Protect, Fortitude::Force);
 			let held = moved.min(free);
 			if held > 0 && Self::hold_more(to, held).is_ok() {
 				Self::win(id, defendant, held);
+				WonOfSeats::<T>::mutate(job, defendant, |won| *won = won.saturating_add(held));
 			}
 		}
 		let amount = dispute.held();
@@ -100,23 +108,52 @@ impl<T: Config> Pallet<T> {
 		Self::say_split(Some(id), Some(defendant.who().clone()), amount, Why::Lost);
 	}
 
-	/// Moves the deposits that were lost against `defendant` to who convicted it.
+	/// Moves the deposits that were lost against `defendant` to who convicted it, and what seats lost to the
+	/// jackpot.
 	pub(crate) fn pay_finders(
 		id: DisputeId,
 		defendant: &DefendantOf<T>,
 		conviction: &Conviction<T::AccountId>,
 	) {
-		let amount = Won::<T>::take(defendant.job(), defendant);
-		for (finder, part) in conviction.halves(amount) {
+		let (amount, of_seats) = Self::take_won(defendant);
+		for (finder, part) in conviction.halves(amount.saturating_sub(of_seats)) {
 			Self::pay(Some(id), defendant.who(), finder, part, Why::Finder);
 		}
+		Self::pay(Some(id), defendant.who(), &T::Jackpot::get(), of_seats, Why::Stake);
 	}
 
 	/// Moves the deposits that were lost against `defendant` to `to`. Returns how much they are.
 	pub(crate) fn pay_won(defendant: &DefendantOf<T>, to: &T::AccountId, why: Why) -> Balance {
-		let amount = Won::<T>::take(defendant.job(), defendant);
+		let (amount, _) = Self::take_won(defendant);
 		Self::pay(None, defendant.who(), to, amount, why);
 		amount
+	}
+
+	/// Forgets what was lost against `defendant`. Returns how much that is, and what of it seats lost.
+	pub(crate) fn take_won(defendant: &DefendantOf<T>) -> (Balance, Balance) {
+		let job = defendant.job();
+		(Won::<T>::take(job, defendant), WonOfSeats::<T>::take(job, defendant))
+	}
+
+	/// Moves up to `amount` of what seats lost against `defendant` to `to`. Returns how much.
+	pub(crate) fn do_reclaim(
+		defendant: &DefendantOf<T>,
+		to: &T::AccountId,
+		amount: Balance,
+	) -> Balance {
+		let job = defendant.job();
+		let part = amount.min(WonOfSeats::<T>::get(job, defendant));
+		if part == 0 || Self::transfer(defendant.who(), to, part).is_err() {
+			return 0;
+		}
+		let less = |stored: &mut Option<Balance>| {
+			let left = stored.unwrap_or(0).saturating_sub(part);
+			*stored = (left > 0).then_some(left);
+		};
+		Won::<T>::mutate_exists(job, defendant, less);
+		WonOfSeats::<T>::mutate_exists(job, defendant, less);
+		Self::say_split(None, Some(to.clone()), part, Why::Reclaimed);
+		part
 	}
 
 	/// Moves held money of `from` to the free balance of `to`.

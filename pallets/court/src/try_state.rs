@@ -3,7 +3,7 @@
 use crate::{
 	docket::age_key, Agenda, Aside, Closing, Commitments, CommittedBy, Config, Convicted, Cursor,
 	Disputes, Dockets, Due, HoldReason, Loads, NextDispute, Pallet, Side, Standings, Suits, Task,
-	Won,
+	Won, WonOfSeats,
 };
 use alloc::collections::BTreeMap;
 use frame_support::{
@@ -19,7 +19,8 @@ type Sums<T> = BTreeMap<<T as frame_system::Config>::AccountId, Balance>;
 type Works<T> = BTreeMap<<T as frame_system::Config>::AccountId, (u32, u32)>;
 
 impl<T: Config> Pallet<T> {
-	/// - What is held of an account is what its commitments and disputes say, and what it won.
+	/// - What is held of an account is what its commitments and disputes say, and what it won. No more of
+	///   that was lost by seats.
 	/// - Nobody accuses a defendant of the same in two disputes.
 	/// - A commitment is found by its account, and is on the agenda.
 	/// - A dispute is in the docket of its defendant or beside it, with its age, its deposit and its
@@ -117,6 +118,10 @@ impl<T: Config> Pallet<T> {
 		}
 		for (_, defendant, amount) in Won::<T>::iter() {
 			add(&mut sums, defendant.who(), amount);
+		}
+		for (job, defendant, amount) in WonOfSeats::<T>::iter() {
+			let all = Won::<T>::get(job, defendant);
+			ensure!(amount > 0 && amount <= all, "seats lost more than all did");
 		}
 		for (who, sum) in sums {
 			let held = T::Currency::balance_on_hold(&HoldReason::Challenge.into(), &who);

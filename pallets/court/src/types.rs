@@ -182,6 +182,11 @@ stored! {
 		NoFinder,
 		/// A commitment was not shown in time.
 		NotShown,
+		/// What seats lost against a convicted defendant goes to the jackpot: nobody pays a friend of its
+		/// own by it.
+		Stake,
+		/// What a seat lost goes back to it, since it is convicted itself: its stake is taken of it.
+		Reclaimed,
 	}
 }
 

@@ -27,7 +27,7 @@ use trainyard_protocol::{
 	pieces::Piece,
 	JobId,
 };
-use trainyard_traits::{Accusation, Audited, Conviction, Court, Defendant, Stakes, Window};
+use trainyard_traits::{Accusation, Audited, Conviction, Court, Defendant, Window};
 
 impl<T: Config> Pallet<T> {
 	/// Opens a dispute for the seat `who`, which bound itself to it at height `committed_at`. The audit
@@ -102,7 +102,7 @@ impl<T: Config> Pallet<T> {
 	/// Ends one accusation of `who`: what it had at stake is not locked any more. What it owes since its
 	/// own evidence was convicted goes to the jackpot, or whoever is about to be convicted would accuse a
 	/// friend to keep its stake. Returns the rest of what was at stake; 0 where it had none.
-	fn end_accusation(job: JobId, who: &T::AccountId) -> Balance {
+	pub(crate) fn end_accusation(job: JobId, who: &T::AccountId) -> Balance {
 		let (stake, due) = Accusations::<T>::mutate_exists(job, who, |accusing| {
 			let Some(found) = accusing else { return (0, 0) };
 			let (stake, due) = (found.stake, found.owed.min(found.stake));
@@ -138,6 +138,7 @@ impl<T: Config> Pallet<T> {
 	/// Forgets what `who` earned in an audit.
 	pub(crate) fn take_back_fees(audit: &mut AuditOf<T>, who: &T::AccountId) {
 		audit.served.retain(|other| other != who);
+		audit.waiting.retain(|fee| fee.seat != *who);
 		audit.owed.retain(|(other, _)| other != who);
 	}
 
@@ -159,14 +160,7 @@ impl<T: Config> Pallet<T> {
 		Self::take_back_fees(audit, who);
 		Pool::<T>::mutate(|pool| {
 			let Some(entry) = pool.get_mut(who) else { return };
-			entry.unlock(locked);
-			// What it put at stake with accusations it owes until they end.
-			let amount = stake.min(entry.free());
-			Accusations::<T>::mutate_exists(job, who, |accusing| {
-				if let Some(found) = accusing {
-					found.owed = found.owed.saturating_add(stake.saturating_sub(amount));
-				}
-			});
+			let amount = Self::collect_stake((job, who), entry, stake, locked);
 			let most = if conviction.proven { Balance::MAX } else { challenge };
 			let (half, quarter) = (amount / 2, (amount / 4).min(most));
 			let reason = HoldReason::VerifierBond.into();
@@ -192,7 +186,7 @@ impl<T: Config> Pallet<T> {
 	}
 
 	/// Moves held `amount` of a bond to the free balance of `to`, or nothing. Returns how much.
-	fn move_bond(who: &T::AccountId, to: &T::AccountId, amount: Balance) -> Balance {
+	pub(crate) fn move_bond(who: &T::AccountId, to: &T::AccountId, amount: Balance) -> Balance {
 		if amount == 0 {
 			return 0;
 		}
@@ -269,13 +263,9 @@ impl<T: Config> Audited<T::AccountId> for Pallet<T> {
 		match defendant {
 			Defendant::Seat { who, .. } => Self::convict_seat(job, &mut audit, who, conviction),
 			Defendant::Trainer { who, .. } => {
-				let delivered = |group: &crate::Group<T::AccountId>| group.trainers.contains(who);
+				let now = Self::now();
 				for (at, group) in (0u32..).zip(audit.groups.iter_mut()) {
-					// There are no more than trainers.
-					if delivered(group)
-						&& !group.convicted.contains(who)
-						&& group.convicted.try_push(who.clone()).is_ok()
-					{
+					if group.put_out(who, now) {
 						let trainer = who.clone();
 						Self::deposit_event(Event::TrainerConvicted { job, group: at, trainer });
 					}
@@ -291,39 +281,5 @@ impl<T: Config> Audited<T::AccountId> for Pallet<T> {
 
 	fn convict_weight() -> Weight {
 		T::WeightInfo::convict()
-	}
-}
-
-impl<T: Config> Stakes<T::AccountId> for Pallet<T> {
-	/// Who accused falsely also earns no fee in this audit.
-	fn forfeit(job: JobId, who: &T::AccountId, to: &T::AccountId, amount: Balance) -> Balance {
-		let stake = Self::end_accusation(job, who);
-		let amount = amount.min(stake);
-		let moved = Pool::<T>::mutate(|pool| {
-			let Some(entry) = pool.get_mut(who) else { return 0 };
-			let moved = Self::move_bond(who, to, amount);
-			let diverted = match moved {
-				0 => Self::move_to_jackpot(who, amount),
-				_ => 0,
-			};
-			entry.lose(moved.saturating_add(diverted));
-			moved
-		});
-		AuditRecords::<T>::mutate(job, |audit| {
-			if let Some(audit) = audit {
-				Self::take_back_fees(audit, who);
-				if let Some(member) = audit.member_mut(who) {
-					member.lost = true;
-				}
-			}
-		});
-		let (verifier, fault) = (who.clone(), Fault::LostAccusation);
-		Self::deposit_event(Event::Slashed { verifier, amount, job, fault });
-		moved
-	}
-
-	fn unlock(job: JobId, who: &T::AccountId) {
-		Self::end_accusation(job, who);
-		Self::deposit_event(Event::AccusationOver { job, verifier: who.clone() });
 	}
 }

@@ -29,7 +29,7 @@ impl<T: Config> Pallet<T> {
 	}
 
 	/// Puts more of `who`'s balance on hold.
-	fn hold(who: &T::AccountId, amount: Balance) -> DispatchResult {
+	pub(crate) fn hold(who: &T::AccountId, amount: Balance) -> DispatchResult {
 		T::Currency::hold(&HoldReason::VerifierBond.into(), who, amount)
 	}
 

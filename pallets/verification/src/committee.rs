@@ -73,7 +73,6 @@ impl<T: Config> Pallet<T> {
 			convicted: false,
 			lost: false,
 			postponed: Default::default(),
-			fee_waits: false,
 			locked: audit.stake,
 			began: 0,
 		});

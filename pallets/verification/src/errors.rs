@@ -62,6 +62,9 @@ mod errors {
 		WrongPaths,
 		/// A rejection accuses somebody who did not deliver that result, or not of a result.
 		WrongAccused,
+		/// A rejection denies nothing but the trace of a checkpoint, which may be forced: evidence says that
+		/// it differs.
+		TraceAlone,
 		/// The rest of the bond does not cover another accusation. A reveal opens as many as it covers.
 		StakeTooSmall,
 		/// No results stand now: the audit takes no accusations of seats.

@@ -435,6 +435,16 @@ mod events {
 			/// The trainer.
 			trainer: T::AccountId,
 		},
+		/// A seat rejected a result by naming a trainer that was out before it committed: that says nothing of
+		/// the result, and counts as if it was unavailable.
+		RejectionVoid {
+			/// Of which job.
+			job: JobId,
+			/// The seat.
+			verifier: T::AccountId,
+			/// Which result.
+			group: u32,
+		},
 		/// Somebody who asked was displaced by who pledged more, and has back what it had on hold.
 		AskerDisplaced {
 			/// Of which job.

@@ -153,12 +153,13 @@ impl<T: Config> Pallet<T> {
 	/// Ends the time to open: who did not is out, and seats are paid and convicted by what was opened.
 	pub(crate) fn close_opening(job: JobId, audit: &mut AuditOf<T>) {
 		if !audit.opened {
+			let now = Self::now();
 			for group in audit.groups.iter_mut() {
-				for (trainer, bundle) in group.trainers.iter().zip(&group.bundles) {
-					let is_out = bundle.opened || group.convicted.contains(trainer);
-					// There are no more than trainers.
-					if !is_out && group.convicted.try_push(trainer.clone()).is_ok() {
-						let trainer = trainer.clone();
+				let silent = group.trainers.iter().zip(&group.bundles);
+				let silent = silent.filter(|(_, bundle)| !bundle.opened);
+				let silent: Vec<T::AccountId> = silent.map(|(who, _)| who.clone()).collect();
+				for trainer in silent {
+					if group.put_out(&trainer, now) {
 						Self::deposit_event(Event::NotOpened { job, trainer });
 					}
 				}
@@ -226,9 +227,7 @@ impl<T: Config> Pallet<T> {
 		audit.found.retain(|other| other != who);
 		Pool::<T>::mutate(|pool| {
 			let Some(entry) = pool.get_mut(who) else { return };
-			entry.unlock(locked);
-			// What it put at stake with an accusation is lost there, if it is.
-			let amount = stake.min(entry.free());
+			let amount = Self::collect_stake((job, who), entry, stake, locked);
 			let reason = crate::HoldReason::VerifierBond.into();
 			let half = amount / 2;
 			let burned =

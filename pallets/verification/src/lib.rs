@@ -51,13 +51,14 @@ mod entry;
 mod errors;
 mod events;
 mod forced;
+mod forfeits;
 #[cfg(test)]
 mod mock;
 mod pieces;
 mod places;
 pub mod pool;
-mod postponed;
 mod recompute;
+mod rejections;
 mod relay;
 mod rescue;
 mod rounds;
@@ -348,6 +349,19 @@ pub mod pallet {
 		Blake2_128Concat,
 		T::AccountId,
 		Accusing,
+		ValueQuery,
+	>;
+
+	/// What seats of the round lost by accusations, and to whom, by job and verifier, while they can be
+	/// convicted themselves.
+	#[pallet::storage]
+	pub type Forfeited<T: Config> = StorageDoubleMap<
+		_,
+		Twox64Concat,
+		JobId,
+		Blake2_128Concat,
+		T::AccountId,
+		Forfeits<T::AccountId>,
 		ValueQuery,
 	>;
 

@@ -24,8 +24,9 @@
 //!   what was asked for. Of all others it is said at the end.
 
 use crate::{
-	standing::is_majority, Audit, AuditOf, AuditRecords, Bundle, Config, Error, Event, Forced,
-	Group, Pallet, Rechecks, Room, Uploading, Verdicts, WeightInfo, MAX_PARTIES, MAX_WINDOWS,
+	rejections::named, standing::is_majority, Audit, AuditOf, AuditRecords, Bundle, Config, Error,
+	Event, Forced, Group, Pallet, Rechecks, Room, Uploading, Verdicts, WaitingFee, WeightInfo,
+	MAX_PARTIES, MAX_WINDOWS,
 };
 use alloc::vec::Vec;
 use frame_support::{ensure, traits::Get, weights::Weight, BoundedVec};
@@ -109,7 +110,7 @@ impl<T: Config> Audits<T::AccountId> for Pallet<T> {
 
 	fn remove(job: JobId) {
 		if let Some(mut audit) = AuditRecords::<T>::take(job) {
-			Self::dissolve(&mut audit);
+			Self::dissolve(job, &mut audit);
 			Self::drop_verdicts(job, &audit);
 			Self::drop_claims(job, &mut audit);
 			Self::drop_relays(job, &mut audit);
@@ -178,6 +179,7 @@ impl<T: Config> Pallet<T> {
 					trainers: trainers.try_into().ok()?,
 					bundles: bundles.try_into().ok()?,
 					convicted: Default::default(),
+					out_at: Default::default(),
 					decision: None,
 					asked: Default::default(),
 				})
@@ -216,6 +218,7 @@ impl<T: Config> Pallet<T> {
 			window: None,
 			recheck: Rechecks::None,
 			served: Default::default(),
+			waiting: Default::default(),
 			owed: Default::default(),
 		})
 	}
@@ -312,7 +315,7 @@ impl<T: Config> Pallet<T> {
 		Self::deposit_event(Event::NoCommittee { job, round: audit.round, after });
 	}
 
-	/// Ends the time for reveals: notes whose fee is earned, takes what absence costs, and lets results
+	/// Ends the time for reveals: notes whose fee is earned or waits, takes what absence costs, and lets results
 	/// stand, or starts the next round where half of the seats or fewer said something of one.
 	pub(crate) fn close_reveals(job: JobId, audit: &mut AuditOf<T>, now: BlockNumber) {
 		let findings: Vec<Option<Findings<T::AccountId>>> = audit
@@ -331,14 +334,20 @@ impl<T: Config> Pallet<T> {
 			is_majority(spoke, seats)
 		};
 		let heard = open.iter().all(is_heard);
-		for (member, findings) in audit.committee.iter_mut().zip(&findings) {
-			let earned =
-				member.revealed && !member.lost && open.iter().all(|at| says(findings, *at));
-			member.fee_waits = earned && !member.postponed.is_empty();
-			if earned && !member.fee_waits {
-				// Bounded by the rounds and the size of a committee.
-				let _ = audit.served.try_push(member.verifier.clone());
-			}
+		for (member, findings) in audit.committee.iter().zip(&findings) {
+			let speaks = member.revealed && open.iter().all(|at| says(findings, *at));
+			let Some(findings) = findings.as_ref().filter(|_| speaks && !member.lost) else {
+				continue;
+			};
+			let named = named(findings, &open);
+			// Bounded by the rounds and the size of a committee.
+			let _ = match named.is_empty() {
+				true => audit.served.try_push(member.verifier.clone()).is_ok(),
+				false => {
+					let fee = WaitingFee { seat: member.verifier.clone(), named };
+					audit.waiting.try_push(fee).is_ok()
+				}
+			};
 		}
 		let absent: Vec<bool> =
 			findings.iter().map(|findings| Self::is_absent(audit, findings.as_ref())).collect();
@@ -348,7 +357,7 @@ impl<T: Config> Pallet<T> {
 			Self::open_opening(job, audit, now);
 			return;
 		}
-		Self::leave_seats(audit);
+		Self::leave_seats(job, audit);
 		Self::next_round(job, audit, now);
 	}
 
@@ -374,7 +383,7 @@ impl<T: Config> Pallet<T> {
 			let _ = audit.served.try_push(member.verifier.clone());
 		}
 		Self::unload_seats(audit);
-		Self::leave_seats(audit);
+		Self::leave_seats(job, audit);
 		Self::drop_claims(job, audit);
 	}
 
@@ -402,6 +411,7 @@ impl<T: Config> Pallet<T> {
 	/// Ends the audit; what is still open is decided like this.
 	pub(crate) fn finish(job: JobId, audit: &mut AuditOf<T>, decision: Decision) {
 		Self::decide(job, audit, |_, _| Some(decision));
+		Self::pay_waiting(audit);
 		audit.phase = AuditPhase::Done;
 		audit.window = None;
 		audit.recheck = Rechecks::None;

@@ -1,6 +1,6 @@
 //! Seats: what one locks, who can take one, and what happens when it ends.
 
-use crate::{pool::PoolOf, AuditOf, Config, Entry, Event, Fault, Pallet, Pool};
+use crate::{pool::PoolOf, AuditOf, Config, Entry, Event, Fault, Forfeited, Pallet, Pool};
 use alloc::vec::Vec;
 use frame_support::traits::Get;
 use trainyard_protocol::{
@@ -107,11 +107,11 @@ impl<T: Config> Pallet<T> {
 	}
 
 	/// Ends the seats of an audit that does not come to its end.
-	pub(crate) fn dissolve(audit: &mut AuditOf<T>) {
+	pub(crate) fn dissolve(job: JobId, audit: &mut AuditOf<T>) {
 		if audit.works() {
 			Self::unload_seats(audit);
 		}
-		Self::leave_seats(audit);
+		Self::leave_seats(job, audit);
 	}
 
 	/// Ends the work of a round: seats take nothing any more of what verifiers have room for, and those
@@ -150,8 +150,12 @@ impl<T: Config> Pallet<T> {
 		});
 	}
 
-	/// Frees what the seats still lock. What accusations have at stake stays.
-	pub(crate) fn leave_seats(audit: &mut AuditOf<T>) {
+	/// Frees what the seats still lock: nobody is convicted for this round any more. What accusations have at
+	/// stake stays.
+	pub(crate) fn leave_seats(job: JobId, audit: &mut AuditOf<T>) {
+		for member in &audit.committee {
+			Forfeited::<T>::remove(job, &member.verifier);
+		}
 		Pool::<T>::mutate(|pool| {
 			for member in audit.committee.iter_mut() {
 				let stake = core::mem::take(&mut member.locked);

@@ -30,7 +30,8 @@ impl<T: Config> Pallet<T> {
 	///   more members than wanted; it has a seed. Nobody is convicted that revealed nothing.
 	/// - Forced leaves are kept of just those trainers that opened them. When the time for that is over the
 	///   others are out, and only then anybody has found one.
-	/// - Fees were earned by verifiers, by each at most once a round, and by no party.
+	/// - Fees were earned by verifiers, by each at most once a round, and by no party. None waits at the end.
+	/// - What seats lost by accusations is noted while they can be convicted themselves.
 	/// - An audit that is done has a decision for each group, and no audit more rounds than allowed; it
 	///   draws soon, or waits no longer than it may. A result is rejected if and only if all its trainers
 	///   were convicted first, and no more than one result is accepted.
@@ -97,7 +98,7 @@ impl<T: Config> Pallet<T> {
 					"who was convicted is drawn again"
 				);
 				ensure!(
-					member.revealed || (member.postponed.is_empty() && !member.fee_waits),
+					member.revealed || member.postponed.is_empty(),
 					"accusations wait that nobody spoke of"
 				);
 				ensure!(
@@ -122,11 +123,17 @@ impl<T: Config> Pallet<T> {
 					*load = load.and(&audit.needs);
 				}
 			}
-			ensure!(audit.served.len() <= MAX_FEES as usize, "too many fees");
-			for who in &audit.served {
+			ensure!(
+				audit.phase != AuditPhase::Done || audit.waiting.is_empty(),
+				"a fee waits after the end"
+			);
+			let earned: alloc::vec::Vec<_> =
+				audit.served.iter().chain(audit.waiting.iter().map(|fee| &fee.seat)).collect();
+			ensure!(earned.len() <= MAX_FEES as usize, "too many fees");
+			for who in &earned {
 				ensure!(!audit.parties.contains(who), "a party earned a fee");
 				ensure!(!audit.barred.contains(who), "a convict earned a fee");
-				let fees = audit.served.iter().filter(|other| *other == who).count();
+				let fees = earned.iter().filter(|other| *other == who).count();
 				ensure!(fees <= (audit.round as usize).saturating_add(1), "more fees than rounds");
 			}
 			ensure!(
@@ -148,6 +155,7 @@ impl<T: Config> Pallet<T> {
 					group.convicted.iter().all(|who| group.trainers.contains(who)),
 					"a stranger is convicted of a result"
 				);
+				ensure!(group.out_at.len() == group.convicted.len(), "nobody knows since when");
 				let all = group.convicted.len() == group.trainers.len();
 				ensure!(
 					match group.decision {
@@ -173,6 +181,13 @@ impl<T: Config> Pallet<T> {
 			}
 		}
 		ensure!(Verdicts::<T>::iter_keys().count() == revealed, "findings of nobody");
+		for (job, who, lost) in crate::Forfeited::<T>::iter() {
+			let audit = AuditRecords::<T>::get(job).ok_or("a forfeit of no audit")?;
+			let mut seats = audit.committee.iter();
+			let speaks = seats.any(|member| member.verifier == who && member.revealed);
+			ensure!(speaks && !lost.is_empty(), "a forfeit of who cannot be convicted");
+			ensure!(audit.phase != AuditPhase::Done, "a forfeit is kept after the end");
+		}
 		for (_, who, accusing) in Accusations::<T>::iter() {
 			ensure!(accusing.open > 0 && accusing.stake > 0, "an accusation for nothing");
 			let (locked, _) = seats.entry(who).or_default();

@@ -10,7 +10,7 @@ use trainyard_protocol::{
 	seats::Resources,
 	vrf::VrfKey,
 };
-use trainyard_traits::Window;
+use trainyard_traits::{Defendant, Window};
 
 pub use trainyard_protocol::H256;
 
@@ -45,6 +45,11 @@ pub const PLEDGE_PART: Balance = 4;
 pub const MAX_KEPT: u32 = MAX_PIECES + 3 * MAX_RANGES;
 /// Seats that replay a segment of another one again.
 pub const RECHECKS: u32 = 2;
+/// Most defendants of whom is known what a seat lost to them: what it loses to others is the jackpot's.
+pub const MAX_FORFEITS: u32 = 8;
+
+/// What a seat lost by accusations, and to whom.
+pub type Forfeits<AccountId> = BoundedVec<(Defendant<AccountId>, Balance), ConstU32<MAX_FORFEITS>>;
 
 /// An [`Audit`] of a runtime's accounts.
 pub type AuditOf<T> = Audit<<T as frame_system::Config>::AccountId>;
@@ -116,9 +121,23 @@ pub struct Audit<AccountId> {
 	pub recheck: Rechecks<AccountId>,
 	/// A fee was earned for each entry.
 	pub served: BoundedVec<AccountId, ConstU32<MAX_FEES>>,
+	/// Fees of seats that rejected something, until it is known whether they were right.
+	pub waiting: BoundedVec<WaitingFee<AccountId>, ConstU32<MAX_FEES>>,
 	/// What seats get back of what they paid for pieces that their draws read, and others of what they
 	/// paid for relays of what was not to be had.
 	pub owed: BoundedVec<(AccountId, Balance), ConstU32<MAX_OWED>>,
+}
+
+/// The fee of a seat that rejected something: it earns it if all that it named are out at the end, or
+/// their results lost.
+#[derive(
+	Clone, Debug, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking, MaxEncodedLen, TypeInfo,
+)]
+pub struct WaitingFee<AccountId> {
+	/// The seat.
+	pub seat: AccountId,
+	/// The trainers that it named.
+	pub named: BoundedVec<AccountId, ConstU32<MAX_REPLICAS>>,
 }
 
 /// Where the draw of the evidence that is replayed again stands.
@@ -176,6 +195,13 @@ pub struct Accusing {
 	pub owed: Balance,
 }
 
+impl Accusing {
+	/// Returns what accusations that are not decided have at stake, and the seat does not owe.
+	pub fn left(&self) -> Balance {
+		self.stake.saturating_mul(self.open.into()).saturating_sub(self.owed)
+	}
+}
+
 /// The bundle of one trainer of a result.
 #[derive(
 	Clone,
@@ -209,8 +235,11 @@ pub struct Group<AccountId> {
 	pub trainers: BoundedVec<AccountId, ConstU32<MAX_REPLICAS>>,
 	/// Their bundles, in the same order.
 	pub bundles: BoundedVec<Bundle, ConstU32<MAX_REPLICAS>>,
-	/// Those of them whom the court convicted, and who did not open what they forced to be false.
+	/// Those of them whom the court convicted, and who did not open what they forced to be false: they are
+	/// out.
 	pub convicted: BoundedVec<AccountId, ConstU32<MAX_REPLICAS>>,
+	/// The heights at which they were, in the same order.
+	pub out_at: BoundedVec<BlockNumber, ConstU32<MAX_REPLICAS>>,
 	/// What was decided.
 	pub decision: Option<Decision>,
 	/// What was asked for.
@@ -326,8 +355,6 @@ pub struct Member<AccountId> {
 	pub lost: bool,
 	/// The results that it rejected and accuses nobody of, since its bond covered no further accusation.
 	pub postponed: BoundedVec<u32, ConstU32<MAX_REPLICAS>>,
-	/// Whether its fee waits for these.
-	pub fee_waits: bool,
 	/// What the seat still locks of its bond.
 	pub locked: Balance,
 	/// How often it asked in this round when nobody else did, see [`MAX_BEGUN`].
@@ -414,6 +441,21 @@ impl<AccountId: PartialEq> Audit<AccountId> {
 	/// Returns whether every result has its decision.
 	pub fn is_decided(&self) -> bool {
 		self.groups.iter().all(|g| g.decision.is_some())
+	}
+}
+
+impl<AccountId: Clone + PartialEq> Group<AccountId> {
+	/// Notes at height `now` that a trainer of this result is out. Returns whether it was not before.
+	pub fn put_out(&mut self, who: &AccountId, now: BlockNumber) -> bool {
+		let is_new = self.trainers.contains(who) && !self.convicted.contains(who);
+		// There are no more than trainers.
+		is_new && self.convicted.try_push(who.clone()).is_ok() && self.out_at.try_push(now).is_ok()
+	}
+
+	/// Returns the height at which a trainer of this result was out, if it is.
+	pub fn out_since(&self, who: &AccountId) -> Option<BlockNumber> {
+		let at = self.convicted.iter().position(|other| other == who)?;
+		self.out_at.get(at).copied()
 	}
 }
 

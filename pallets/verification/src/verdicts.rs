@@ -7,7 +7,8 @@
 //! friend can be convicted with it.
 
 use crate::{
-	claims::Spent, Audit, AuditRecords, Config, Error, Event, Pallet, Verdicts, WeightInfo, H256,
+	claims::Spent, rejections::denies_trace_alone, Audit, AuditRecords, Config, Error, Event,
+	Pallet, Verdicts, WeightInfo, H256,
 };
 use alloc::vec::Vec;
 use frame_support::{ensure, weights::Weight};
@@ -25,7 +26,7 @@ use trainyard_traits::{Accusation, Court, JobObserver};
 /// Fails if the findings of the seat number `seat`, which drew by `output`, do not fit the audit. There
 /// must be one verdict for each group. Of a group that is open, evidence is for exactly the segments that
 /// this seat must replay, and its path leads to the root of the bundle that it looked at; and a rejection
-/// accuses somebody who delivered it. Paths of decided groups are not looked at.
+/// accuses somebody who delivered it, of more than a trace. Paths of decided groups are not looked at.
 fn check<T: Config>(
 	audit: &Audit<T::AccountId>,
 	seat: usize,
@@ -65,6 +66,7 @@ fn check<T: Config>(
 				let of_result = !matches!(rejection.target, Target::Evidence(_));
 				let delivered = group.trainers.contains(&rejection.account);
 				ensure!(of_result && delivered, Error::<T>::WrongAccused);
+				ensure!(!denies_trace_alone(rejection), Error::<T>::TraceAlone);
 			}
 			GroupVerdict::Rejected(_) | GroupVerdict::Unavailable => {}
 		}
@@ -116,7 +118,7 @@ impl<T: Config> Pallet<T> {
 	pub(crate) fn do_reveal(
 		who: T::AccountId,
 		job: JobId,
-		findings: Findings<T::AccountId>,
+		mut findings: Findings<T::AccountId>,
 		paths: Paths,
 		salt: [u8; 32],
 	) -> DispatchResult {
@@ -139,6 +141,7 @@ impl<T: Config> Pallet<T> {
 		let subject = Subject { genesis: &genesis, job, round, seed: &seed, account: &who };
 		let output = vrf::output(&key, &subject, &findings.draw).ok_or(Error::<T>::WrongDraw)?;
 		check::<T>(&audit, seat, &output, &findings, &paths)?;
+		Self::drop_void_rejections(job, &audit, (&who, committed_at), &mut findings);
 		let draws = duties::own_draws(audit.audit_segments, seat);
 		let spent = Spent { output, draws, findings: &findings };
 		Self::note_refunds(job, &mut audit, &who, &spent);

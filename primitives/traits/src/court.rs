@@ -294,9 +294,9 @@ pub trait Audited<AccountId> {
 
 /// What seats have at stake when they accuse.
 pub trait Stakes<AccountId> {
-	/// Moves up to `amount` of the stake of the seat `who` to the free balance of `to`. Returns how
-	/// much.
-	fn forfeit(job: JobId, who: &AccountId, to: &AccountId, amount: Balance) -> Balance;
+	/// Moves up to `amount` of the stake of the seat `who` to the free balance of the defendant `to`.
+	/// Returns how much. While the seat can be convicted itself, [`Court::reclaim`] can ask for it again.
+	fn forfeit(job: JobId, who: &AccountId, to: &Defendant<AccountId>, amount: Balance) -> Balance;
 	/// Says that the accusation of the seat `who` was not lost: its stake is free.
 	fn unlock(job: JobId, who: &AccountId);
 }
@@ -348,6 +348,9 @@ pub trait Court<AccountId> {
 	/// next blocks each has the deposits of the challengers that lost against it. No dispute with a seat
 	/// may be open.
 	fn acquit_seats(job: JobId);
+	/// Moves up to `amount` of what seats lost against `defendant`, and what waits for its end, to the free
+	/// balance of `to`. Returns how much: nothing of a defendant that was convicted or settled.
+	fn reclaim(defendant: &Defendant<AccountId>, to: &AccountId, amount: Balance) -> Balance;
 	/// Forgets what was said in disputes of `job`, a part in each of the next blocks. None may be open.
 	fn forget(job: JobId);
 	/// Returns the weight of one [`Court::accuse`] at worst.
@@ -360,6 +363,9 @@ pub trait Court<AccountId> {
 	fn acquit_seats_weight() -> Weight;
 	/// Returns the weight of one [`Court::forget`] at worst.
 	fn forget_weight() -> Weight;
+	/// Benchmarks: lets `amount` be what seats lost against `defendant`, which has it free.
+	#[cfg(feature = "runtime-benchmarks")]
+	fn make_lost(_defendant: &Defendant<AccountId>, _amount: Balance) {}
 }
 
 #[cfg(test)]

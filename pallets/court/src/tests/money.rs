@@ -1,7 +1,7 @@
 //! Deposits: whom they return to, who gets what was lost, and what cannot be delivered.
 
 use super::made_up::{judge, MadeUp};
-use crate::{mock::*, Convicted, Due, Ending, Error, Event, Why, Won, ACQUIT_STEP};
+use crate::{mock::*, Convicted, Due, Ending, Error, Event, Why, Won, WonOfSeats, ACQUIT_STEP};
 use frame_support::{
 	assert_noop, assert_ok,
 	traits::{fungible::Mutate, tokens::Preservation},
@@ -198,10 +198,47 @@ fn a_seat_accuses_with_its_stake() {
 		run_for(CLOCK);
 		assert_eq!(Convictions::get()[0].1.dispute, won);
 		assert_eq!(Locked::get(), [], "its stake is free");
-		let (paid, own) = (DEPOSIT, 2 * DEPOSIT + 7);
-		assert_eq!(wealth(SEAT), ENDOWMENT - own + own + paid);
+		// What others add is the finder's, what seats lost the jackpot's.
+		assert!(split(won, SEAT, 7, Why::Finder) && split(won, JACKPOT, 2 * DEPOSIT, Why::Stake));
+		assert_eq!(wealth(SEAT), ENDOWMENT - 2 * DEPOSIT + DEPOSIT);
 		let again = Court::accuse(&SEAT, training.accused(defendant), 1, DEPOSIT);
 		assert_eq!(again, Err(Error::<Test>::AlreadyConvicted.into()));
+	});
+}
+
+/// A seat is convicted itself: what it lost comes back for that, while it waits for the end of whom it
+/// accused, and no more than seats lost.
+#[test]
+fn what_a_seat_lost_can_be_asked_for_again() {
+	run(|| {
+		let (training, defendant) = accused(1, true);
+		Locked::mutate(|locked| locked.push((JOB, SEAT)));
+		let lost = Court::accuse(&SEAT, training.accused(defendant), 1, 2 * DEPOSIT).unwrap();
+		assert_ok!(Court::withdraw(RuntimeOrigin::signed(SEAT), lost));
+		let other = challenge(CHALLENGERS[0], &training.accused(defendant));
+		assert_ok!(Court::withdraw(RuntimeOrigin::signed(CHALLENGERS[0]), other));
+		assert_eq!(Court::reclaim(&defendant, &SEAT, DEPOSIT), DEPOSIT);
+		assert!(split(None, SEAT, DEPOSIT, Why::Reclaimed));
+		assert_eq!(
+			(wealth(SEAT), wealth(TRAINERS[0])),
+			(ENDOWMENT - DEPOSIT, ENDOWMENT + 2 * DEPOSIT)
+		);
+		assert_eq!(WonOfSeats::<Test>::get(JOB, defendant), DEPOSIT);
+		assert_eq!(
+			Court::reclaim(&defendant, &SEAT, 9 * DEPOSIT),
+			DEPOSIT,
+			"no more than seats lost"
+		);
+		assert_eq!(Court::reclaim(&defendant, &SEAT, DEPOSIT), 0);
+		assert_eq!(Won::<Test>::get(JOB, defendant), DEPOSIT);
+		assert_eq!(WonOfSeats::<Test>::iter().count(), 0);
+		assert_eq!((wealth(SEAT), Court::settle(&defendant, true)), (ENDOWMENT, DEPOSIT));
+		// When it is settled nothing waits any more.
+		Locked::mutate(|locked| locked.push((JOB, SEAT)));
+		let lost = Court::accuse(&SEAT, training.accused(defendant), 1, DEPOSIT).unwrap();
+		assert_ok!(Court::withdraw(RuntimeOrigin::signed(SEAT), lost));
+		assert_eq!(Court::settle(&defendant, true), DEPOSIT);
+		assert_eq!(Court::reclaim(&defendant, &SEAT, DEPOSIT), 0);
 	});
 }
 

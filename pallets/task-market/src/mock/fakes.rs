@@ -187,6 +187,9 @@ impl traits::Court<AccountId> for FakeCourt {
 	fn acquit_seats(job: JobId) {
 		AcquittedSeats::mutate(|all| all.push(job));
 	}
+	fn reclaim(_: &traits::Defendant<AccountId>, _: &AccountId, _: Balance) -> Balance {
+		0
+	}
 	fn forget(job: JobId) {
 		ForgottenDisputes::mutate(|all| all.push(job));
 	}

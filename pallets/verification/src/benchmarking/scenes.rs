@@ -179,6 +179,7 @@ pub(super) fn largest<T: Config>(phase: AuditPhase) -> AuditOf<T> {
 			diverged: true,
 		},
 		convicted: Default::default(),
+		out_at: Default::default(),
 		trainers: trainers.clone().try_into().expect("one for each replica"),
 		bundles: alloc::vec![bundle; trainers.len()].try_into().expect("one for each replica"),
 		decision: None,
@@ -194,7 +195,6 @@ pub(super) fn largest<T: Config>(phase: AuditPhase) -> AuditOf<T> {
 			convicted: false,
 			lost: false,
 			postponed: Default::default(),
-			fee_waits: false,
 			locked: T::SeatStake::get(),
 			began: 0,
 		})
@@ -238,6 +238,7 @@ pub(super) fn largest<T: Config>(phase: AuditPhase) -> AuditOf<T> {
 		window: None,
 		recheck: Rechecks::None,
 		served: Default::default(),
+		waiting: Default::default(),
 		owed: Default::default(),
 	}
 }

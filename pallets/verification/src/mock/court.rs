@@ -1,6 +1,7 @@
 //! A court that hears what seats and others accuse somebody of, and decides as a test says.
 
 use super::*;
+use frame_support::traits::{fungible::Mutate, tokens::Preservation};
 use sp_runtime::DispatchError;
 use trainyard_protocol::accusation::{Claimed, Target};
 use trainyard_traits::{
@@ -26,6 +27,8 @@ parameter_types! {
 	pub static DisputeEnded: Option<BlockNumber> = None;
 	/// Whether accusations are refused.
 	pub static Refuses: bool = false;
+	/// What seats lost, and to whom.
+	pub static Lost: Vec<(Defendant<AccountId>, u128)> = Vec::new();
 	/// Trainers whose results can be seen to be false.
 	pub static Flagrant: Vec<AccountId> = Vec::new();
 }
@@ -36,6 +39,7 @@ pub fn forget_court() {
 	DisputeEnded::set(None);
 	Refuses::set(false);
 	Flagrant::set(Vec::new());
+	Lost::set(Vec::new());
 }
 
 pub struct FakeCourt;
@@ -81,6 +85,17 @@ impl Court<AccountId> for FakeCourt {
 		0
 	}
 	fn acquit_seats(_: JobId) {}
+	fn reclaim(defendant: &Defendant<AccountId>, to: &AccountId, amount: u128) -> u128 {
+		Lost::mutate(|lost| {
+			let Some((_, left)) = lost.iter_mut().find(|(other, _)| other == defendant) else {
+				return 0;
+			};
+			let part = amount.min(*left);
+			*left -= part;
+			Balances::transfer(defendant.who(), to, part, Preservation::Expendable).unwrap();
+			part
+		})
+	}
 	fn forget(_: JobId) {}
 	fn accuse_weight() -> Weight {
 		Weight::from_parts(1, 1)
@@ -122,6 +137,13 @@ pub fn convict(id: DisputeId, proven: bool) {
 		}
 	};
 	unlock(&dispute);
+	// What seats lost to it is the jackpot's.
+	Lost::mutate(|lost| {
+		for (_, sum) in lost.iter_mut().filter(|(other, _)| *other == defendant) {
+			let all = core::mem::take(sum);
+			Balances::transfer(defendant.who(), &JACKPOT, all, Preservation::Expendable).unwrap();
+		}
+	});
 	let conviction = Conviction { dispute: id, finder: dispute.by, second: None, proven };
 	<Verification as Audited<_>>::convict(&defendant, &conviction);
 	let others = Disputes::get().into_iter().filter(|d| d.accusation.defendant == defendant);
@@ -137,10 +159,21 @@ pub fn acquit(id: DisputeId) -> u128 {
 	let defendant = dispute.accusation.defendant;
 	let moved = match dispute.stake {
 		0 => 0,
-		stake => Verification::forfeit(defendant.job(), &dispute.by, defendant.who(), stake),
+		stake => Verification::forfeit(defendant.job(), &dispute.by, &defendant, stake),
 	};
+	Lost::mutate(|lost| match lost.iter_mut().find(|(other, _)| *other == defendant) {
+		Some((_, sum)) => *sum += moved,
+		None => lost.push((defendant, moved)),
+	});
 	ended();
 	moved
+}
+
+/// A dispute ends without a loser: the challenger takes it back, or the leaf was forced.
+pub fn call_off(id: DisputeId) {
+	let dispute = take(id);
+	Verification::unlock(dispute.accusation.defendant.job(), &dispute.by);
+	ended();
 }
 
 /// The numbers of the disputes that run.

@@ -405,8 +405,9 @@ fn a_stake_is_lost_once() {
 	run(|| {
 		let seats = standing();
 		assert_ok!(accuse(seats[0], of_trainer(TRAINERS[0])));
+		let of = |who| Defendant::Trainer { job: JOB, who };
 		let forfeit =
-			|who, amount| <Verification as Stakes<_>>::forfeit(JOB, &who, &TRAINERS[0], amount);
+			|who, amount| <Verification as Stakes<_>>::forfeit(JOB, &who, &of(TRAINERS[0]), amount);
 		// It was at stake once, whatever is asked for.
 		assert_eq!(forfeit(seats[0], 10 * CHALLENGE), CHALLENGE);
 		Disputes::set(vec![]);
@@ -420,7 +421,8 @@ fn a_stake_is_lost_once() {
 		let seats = standing();
 		assert_ok!(accuse(seats[0], of_trainer(TRAINERS[0])));
 		JackpotAccount::set(777);
-		let moved = <Verification as Stakes<_>>::forfeit(JOB, &seats[0], &778, 0);
+		let gone = Defendant::Trainer { job: JOB, who: 778 };
+		let moved = <Verification as Stakes<_>>::forfeit(JOB, &seats[0], &gone, 0);
 		Disputes::set(vec![]);
 		assert_eq!(
 			(moved, bond_of(seats[0]), entry(seats[0]).locked),
