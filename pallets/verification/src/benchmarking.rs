@@ -315,16 +315,18 @@ mod benchmarks {
 		assert_eq!(seats, MAX_VERIFIERS);
 	}
 
-	/// Of a seat, whose stake is split.
+	/// Of a seat whose stake is split, after it lost all of it to as many defendants as are noted.
 	#[benchmark]
 	fn convict() {
-		let audit = standing::<T>();
+		let mut audit = standing::<T>();
 		let who = verifier::<T>(MAX_VERIFIERS - 1);
 		let finder: T::AccountId = account("finder", 0, 0);
 		funded::<T>(&finder, 0);
+		drain::<T>(&mut audit, &who);
+		AuditRecords::<T>::insert(JOB, &audit);
 		let bundle_root = audit.groups[0].result.bundle_root;
 		let defendant = Defendant::Seat { job: JOB, who: who.clone(), bundle_root };
-		let before = Pool::<T>::get().get(&who).map(|entry| entry.bond);
+		let locked = Pool::<T>::get().get(&who).map(|entry| entry.locked);
 
 		#[block]
 		{
@@ -333,8 +335,11 @@ mod benchmarks {
 			Pallet::<T>::convict(&defendant, &conviction);
 		}
 
-		let after = Pool::<T>::get().get(&who).map(|entry| entry.bond);
-		assert_eq!(before, after.map(|bond| bond + audit.stake));
+		assert!(!Forfeited::<T>::contains_key(JOB, &who));
+		// What came back was lost at once, and what other seats lock stays.
+		let after = Pool::<T>::get().get(&who).map(|entry| (entry.bond, entry.locked));
+		assert_eq!(after.map(|(bond, _)| bond), locked);
+		assert_eq!(after.map(|(_, locked)| locked), locked);
 	}
 
 	/// All are announced in the place of others. With a complete blob, which only the runtime's blob

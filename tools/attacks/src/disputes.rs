@@ -140,7 +140,8 @@ impl Scene {
 		});
 	}
 
-	fn accusation(
+	/// What accuses `trainer` of a segment of what it delivered, which ends as in `claims`.
+	pub(crate) fn accusation(
 		&self,
 		trainer: &Party,
 		(job, segment): (JobId, u32),

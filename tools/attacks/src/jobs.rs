@@ -141,6 +141,8 @@ pub enum Say {
 	Differs,
 	/// It accuses one of its trainers of this segment, which ends as in that bundle.
 	Rejects(u32, Rc<Bundle>),
+	/// It accuses this trainer of it, whether it is out or not.
+	Names(AccountId, u32, Rc<Bundle>),
 	/// It accuses one of its trainers that it stored something else as the file of that state.
 	Garbage(u32),
 	/// It could not have or replay it.
@@ -612,6 +614,12 @@ impl Scene {
 					let target = Target::Rescue { blob, state };
 					self.claims.insert((view.id, who.clone()), delivered.clone());
 					Verdict::rejects(account, target, delivered, delivered)
+				}
+				Say::Names(account, segment, claims) => {
+					let mut bundles = group.bundles.iter();
+					let of = bundles.find(|of| of.trainer == account).expect("it delivered it");
+					let delivered = self.delivered(view.id, &of.root);
+					Verdict::rejects(account, Target::Segment(segment), &delivered, &claims)
 				}
 				Say::Rejects(segment, claims) => {
 					// Each accuses another one of those who delivered it, by the leaves of its bundle.

@@ -31,7 +31,7 @@ use trainyard_protocol::{
 	views::Standing,
 	vrf, JobId,
 };
-use trainyard_traits::{JobObserver, Window};
+use trainyard_traits::{Court, Defendant, JobObserver, Window};
 
 pub(super) const JOB: JobId = 7;
 pub(super) const SALT: [u8; 32] = [5; 32];
@@ -379,7 +379,31 @@ pub(super) fn long_findings<A: core::fmt::Debug>() -> Findings<A> {
 	longest(draw, &SEED, &hashes()).0
 }
 
-/// The largest audit while results stand, with findings of all seats.
+/// What a seat lost to as many defendants as are noted, this much to each.
+fn forfeits<T: Config>(each: Balance) -> Forfeits<T::AccountId> {
+	let to = |at| (Defendant::Trainer { job: JOB, who: account("trainer", at, 0) }, each);
+	Forfeits::truncate_from((0..MAX_FORFEITS).map(to).collect())
+}
+
+/// Lets a seat of an audit have lost a stake, which the court can bring back, and have nothing free of its
+/// bond.
+pub(super) fn drain<T: Config>(audit: &mut AuditOf<T>, who: &T::AccountId) {
+	let each = audit.stake / Balance::from(MAX_FORFEITS);
+	let lost = forfeits::<T>(each);
+	for (defendant, amount) in &lost {
+		funded::<T>(defendant.who(), *amount);
+		T::Court::make_lost(defendant, *amount);
+	}
+	Forfeited::<T>::insert(JOB, who, lost);
+	audit.member_mut(who).expect("it has a seat").locked = 0;
+	Pool::<T>::mutate(|pool| {
+		let entry = pool.get_mut(who).expect("it has a bond");
+		entry.lock(entry.free());
+	});
+}
+
+/// The largest audit while results stand, with findings of all seats, each of which lost something to as many
+/// as are noted, and with the fees that can wait.
 pub(super) fn standing<T: Config>() -> AuditOf<T> {
 	fill_pool::<T>(Room::<T::MaxPool>::get());
 	funded::<T>(&T::Jackpot::get(), 0);
@@ -392,7 +416,12 @@ pub(super) fn standing<T: Config>() -> AuditOf<T> {
 		member.commitment = Some(H256([3; 32]));
 		member.revealed = true;
 		Verdicts::<T>::insert(JOB, &member.verifier, findings.clone());
+		Forfeited::<T>::insert(JOB, &member.verifier, forfeits::<T>(1));
 	}
+	let named = &audit.groups[0].trainers;
+	let fees = (0..2 * MAX_VERIFIERS)
+		.map(|at| WaitingFee { seat: verifier::<T>(at % MAX_VERIFIERS), named: named.clone() });
+	audit.waiting = BoundedVec::truncate_from(fees.collect());
 	Pool::<T>::mutate(|pool| {
 		for member in &audit.committee {
 			if let Some(entry) = pool.get_mut(&member.verifier) {

@@ -84,6 +84,10 @@ impl Court<AccountId> for FakeCourt {
 	fn settle(_: &Defendant<AccountId>, _: bool) -> u128 {
 		0
 	}
+	#[cfg(feature = "runtime-benchmarks")]
+	fn make_lost(defendant: &Defendant<AccountId>, amount: u128) {
+		Lost::mutate(|lost| lost.push((*defendant, amount)));
+	}
 	fn acquit_seats(_: JobId) {}
 	fn reclaim(defendant: &Defendant<AccountId>, to: &AccountId, amount: u128) -> u128 {
 		Lost::mutate(|lost| {

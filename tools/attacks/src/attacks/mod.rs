@@ -14,6 +14,7 @@ mod pools;
 mod records;
 mod relays;
 mod serving;
+mod stakes;
 mod traps;
 mod work;
 
@@ -37,6 +38,7 @@ pub fn all() -> Vec<Attack> {
 		keys::ALL,
 		judges::ALL,
 		guesses::ALL,
+		stakes::ALL,
 		crowds::ALL,
 	]
 	.concat()

@@ -3,7 +3,8 @@
 //! Each trainer of a result has a bundle of its own, in which other leaves are forced to be false. A seat
 //! may look at any of them, and says at which. It takes the one that the chain names, unless the manifest of
 //! that is not to be had: who withholds it keeps nobody from a result that others delivered as well. Once a
-//! manifest is here, the seat looks at that bundle to the end of the round.
+//! manifest is here, the seat looks at that bundle to the end of the round, unless its trainer is convicted
+//! before the seat has committed.
 
 use super::{
 	sources::{fetch_bundle, servers},
@@ -12,32 +13,42 @@ use super::{
 use crate::roles::store::result_folder;
 use std::{path::Path, time::Duration};
 use tracing::{debug, info};
-use trainyard_client::{AuditView, GroupView, JobView};
+use trainyard_client::{AccountId32, AuditView, GroupView, JobView};
 use trainyard_program::spec::CheckedSpec;
 use trainyard_proof::bundle::{
 	self, files,
 	manifest::{self, Manifest},
 	Bundle,
 };
-use trainyard_protocol::{job::WorkResult, pieces::Piece, H256};
+use trainyard_protocol::{audit::AuditPhase, job::WorkResult, pieces::Piece, H256};
 
 /// Time for the manifest of one bundle, if there are others.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Returns the root of the bundle of which the manifest is in `dir`, if it is one of these.
-fn here(group: &GroupView, dir: &Path) -> Option<H256> {
+/// Returns the root of the bundle of which the manifest is in `dir`, if it is one of these. While a committee
+/// replays, not that of a trainer that is out: what is said of that says nothing of the result.
+fn here(group: &GroupView, dir: &Path, is_replayed: bool) -> Option<H256> {
 	let root = Bundle::open(dir).ok()?.root();
-	group.bundles.iter().any(|bundle| bundle.root == root).then_some(root)
+	let mut same = group.bundles.iter().filter(|bundle| bundle.root == root);
+	same.any(|of| !is_replayed || !group.convicted.contains(&of.trainer)).then_some(root)
+}
+
+/// Returns whether the committee of an audit replays, and `me` has not said yet what it found.
+fn is_replayed(audit: &AuditView, me: &AccountId32) -> bool {
+	let mut seats = audit.committee.iter();
+	let waits = seats.any(|member| member.verifier == *me && member.commitment.is_none());
+	matches!(audit.phase, AuditPhase::Committing { .. }) && waits
 }
 
 /// Returns an audit in which each result is in the bundle that is looked at in the round of this `folder`:
 /// that of the manifest there, or the one that the chain names.
-pub(super) fn looked_at(audit: &AuditView, folder: &Path) -> AuditView {
+pub(super) fn looked_at(audit: &AuditView, me: &AccountId32, folder: &Path) -> AuditView {
+	let is_replayed = is_replayed(audit, me);
 	let mut audit = audit.clone();
 	for (index, group) in audit.groups.iter_mut().enumerate() {
 		// Where there is one bundle there is nothing to choose.
 		if group.bundles.len() > 1 {
-			let root = here(group, &result_folder(folder, index));
+			let root = here(group, &result_folder(folder, index), is_replayed);
 			group.result.bundle_root = root.unwrap_or(group.result.bundle_root);
 		}
 	}
@@ -53,11 +64,13 @@ impl Verifier {
 		audit: &AuditView,
 		folder: &Path,
 	) -> AuditView {
-		let mut audit = looked_at(audit, folder);
+		let me = self.sender.account();
+		let is_replayed = is_replayed(audit, me);
+		let mut audit = looked_at(audit, me, folder);
 		for (index, group) in audit.groups.iter_mut().enumerate() {
 			let dir = result_folder(folder, index);
 			let is_open = group.decision.is_none() && group.bundles.len() > 1;
-			if !is_open || here(group, &dir).is_some() {
+			if !is_open || here(group, &dir, is_replayed).is_some() {
 				continue;
 			}
 			let first = group.result.bundle_root;

@@ -57,10 +57,18 @@ async fn who_withholds_its_bundle_keeps_nobody_from_the_result() {
 		let mut looked = scene.audit.clone();
 		looked.groups[0].result = here;
 		check(&looked, &me(), &found);
-		assert_eq!(super::super::super::bundles::looked_at(&scene.audit, &folder), looked);
+		assert_eq!(super::super::super::bundles::looked_at(&scene.audit, &me(), &folder), looked);
 		// Nobody serves anything any more, and the chain names the bundle of whoever is left.
 		scene.job.replicas[1].reveal.as_mut().unwrap().location =
 			Text::new("http://127.0.0.1:1").unwrap();
 		std::fs::remove_file(folder.join("findings.json")).unwrap();
 	}
+	// Its trainer is convicted: whoever has not committed looks at the bundle that the chain names.
+	let looked_at = super::super::super::bundles::looked_at;
+	scene.audit.groups[0].convicted = vec![scene.audit.groups[0].bundles[1].trainer];
+	let of = |audit: &AuditView| looked_at(audit, &me(), &folder).groups[0].result;
+	assert_eq!(of(&scene.audit), away);
+	let mut seats = scene.audit.committee.iter_mut();
+	seats.find(|member| member.verifier == me()).unwrap().commitment = Some(H256([1; 32]));
+	assert_eq!(of(&scene.audit), here);
 }

@@ -4,7 +4,10 @@
 use super::Verifier;
 use crate::roles::store::FindingsRecord;
 use trainyard_client::{AuditView, GroupVerdict, GroupView, JobView};
-use trainyard_protocol::{audit::AuditPhase, pieces::Piece, H256};
+use trainyard_protocol::{audit::AuditPhase, job::BlockNumber, pieces::Piece, H256};
+
+/// Blocks that must be left to look at the bundle of another trainer.
+const LEAST_TIME: BlockNumber = 30;
 
 /// The roots of the rescues of each result; a root of zeros stands for its leaves.
 pub(super) type Rescues = Vec<Vec<H256>>;
@@ -32,6 +35,17 @@ pub(super) fn is_void(found: &FindingsRecord, audit: &AuditView) -> bool {
 	)
 }
 
+/// Returns whether these findings reject a result by naming a trainer that is out: from a while after that
+/// on, that says nothing.
+pub(super) fn names_convict(found: &FindingsRecord, audit: &AuditView) -> bool {
+	found.findings.verdicts.iter().zip(&audit.groups).any(|(verdict, group)| match verdict {
+		GroupVerdict::Rejected(rejection) => {
+			group.decision.is_none() && group.convicted.contains(&rejection.account)
+		}
+		_ => false,
+	})
+}
+
 /// Returns how many rescues there are of each result.
 pub(super) fn rescues(audit: &AuditView) -> Vec<u32> {
 	audit.groups.iter().map(stored_of).collect()
@@ -56,12 +70,15 @@ pub(super) fn open_rescues(audit: &AuditView) -> Rescues {
 }
 
 impl Verifier {
-	/// Returns what counts of the findings in the folder of a round.
+	/// Returns what counts of the findings in the folder of a round, at height `best`. Those that were not
+	/// committed to and name a trainer that is out are made again, of the bundle of another one, if there is
+	/// time.
 	pub(super) fn known(
 		&self,
 		job: &JobView,
 		audit: &AuditView,
 		record: Option<FindingsRecord>,
+		best: BlockNumber,
 	) -> Known {
 		let Some(record) = record else { return Known::default() };
 		let there = self.committed(audit);
@@ -69,7 +86,12 @@ impl Verifier {
 		let before = record.before.as_deref().filter(|before| is_there(before)).cloned();
 		let is_own = before.is_some() || is_there(&record);
 		let found = match audit.phase {
-			AuditPhase::Committing { .. } => Some(record).filter(|found| !is_void(found, audit)),
+			AuditPhase::Committing { until } => {
+				let has_time = best.saturating_add(LEAST_TIME) < until;
+				let is_late =
+					|found: &FindingsRecord| has_time && !is_own && names_convict(found, audit);
+				Some(record).filter(|found| !is_void(found, audit) && !is_late(found))
+			}
 			// The later ones came too late.
 			_ => Some(before.unwrap_or(record)),
 		};

@@ -54,10 +54,10 @@ async fn void_findings_are_made_again_and_revealed_where_that_came_too_late() {
 		|audit: &AuditView, found: &FindingsRecord| verifier.commitment(&scene.job, audit, found);
 	let there = of(&audit, &old);
 	audit.committee[0].commitment = Some(there);
-	let known = verifier.known(&scene.job, &audit, Some(old.clone()));
+	let known = verifier.known(&scene.job, &audit, Some(old.clone()), 1);
 	assert_eq!((known.found, known.ours, known.is_own), (Some(old.clone()), Some(there), true));
 	audit.groups[0].rescued = vec![blob(1)];
-	let known = verifier.known(&scene.job, &audit, Some(old.clone()));
+	let known = verifier.known(&scene.job, &audit, Some(old.clone()), 1);
 	assert_eq!((known.found, known.ours, known.is_own), (None, None, true));
 
 	// Other findings replace them, and are no commitment of a stranger's.
@@ -65,7 +65,7 @@ async fn void_findings_are_made_again_and_revealed_where_that_came_too_late() {
 	let new = following(record([rejected(), rejected()], &[1, 0]), Some(old.clone()));
 	assert_eq!(new.before.as_deref(), Some(&old));
 	assert!(verifier.replaces_own(&scene.job, &audit, &new));
-	let known = verifier.known(&scene.job, &audit, Some(new.clone()));
+	let known = verifier.known(&scene.job, &audit, Some(new.clone()), 1);
 	let ours = of(&audit, &new);
 	assert_eq!((&known.found, known.ours, known.is_own), (&Some(new.clone()), Some(ours), true));
 	// Third ones: what is on chain can be revealed still.
@@ -73,9 +73,9 @@ async fn void_findings_are_made_again_and_revealed_where_that_came_too_late() {
 	assert_eq!(third.before.as_deref(), Some(&old));
 	// They came too late.
 	let late = AuditView { phase: AuditPhase::Revealing { until: 60 }, ..audit.clone() };
-	let known = verifier.known(&scene.job, &late, Some(new.clone()));
+	let known = verifier.known(&scene.job, &late, Some(new.clone()), 1);
 	assert_eq!((known.found, known.ours), (Some(old.clone()), Some(there)));
-	let known = verifier.known(&scene.job, &late, Some(old.clone()));
+	let known = verifier.known(&scene.job, &late, Some(old.clone()), 1);
 	assert_eq!(known.found, Some(old.clone()), "it is revealed, void or not");
 	// The same ones keep their salt: nothing is committed again.
 	let same = following(record([UNAVAILABLE, rejected()], &[1, 0]), Some(old.clone()));
@@ -83,7 +83,7 @@ async fn void_findings_are_made_again_and_revealed_where_that_came_too_late() {
 	assert!(!verifier.replaces_own(&scene.job, &audit, &same));
 	// A stranger's commitment is none of these.
 	audit.committee[0].commitment = Some(H256::repeat_byte(9));
-	let known = verifier.known(&scene.job, &audit, Some(new.clone()));
+	let known = verifier.known(&scene.job, &audit, Some(new.clone()), 1);
 	assert!(!known.is_own && !verifier.replaces_own(&scene.job, &audit, &new));
 }
 
@@ -162,4 +162,32 @@ async fn a_seat_looks_again_at_what_was_rescued_after_it_had_committed() {
 	tasks.stop_unless(|_| false);
 	let reported = std::fs::read_to_string(verifier.home.events()).unwrap_or_default();
 	assert!(!reported.contains(lost::EVENT), "{reported}");
+}
+
+/// Who is about to commit to the rejection of a result, of which the trainer that it names was convicted,
+/// looks at the bundle of another one. What it committed to counts, and is kept; so is what cannot be done
+/// again in time.
+#[tokio::test(flavor = "multi_thread")]
+async fn who_names_a_convict_looks_at_another_bundle() {
+	let scene = scene().await;
+	let verifier = verifier(&scene.folder.path().join("seat")).await;
+	let found = record([rejected(), UNAVAILABLE], &[]);
+	let mut audit = seated(&scene, None);
+	audit.phase = AuditPhase::Committing { until: 100 };
+	let known = |audit: &AuditView, best| {
+		verifier.known(&scene.job, audit, Some(found.clone()), best).found.is_some()
+	};
+	assert!(known(&audit, 1));
+	audit.groups[0].convicted = vec![AccountId32([1; 32])];
+	assert!(!known(&audit, 1) && !known(&audit, 69));
+	assert!(known(&audit, 70), "it is too late for that");
+	let other = vec![AccountId32([2; 32])];
+	let convicted = std::mem::replace(&mut audit.groups[0].convicted, other);
+	assert!(known(&audit, 1), "somebody else is out");
+	audit.groups[0].convicted = convicted;
+	audit.committee[0].commitment = Some(verifier.commitment(&scene.job, &audit, &found));
+	assert!(known(&audit, 1), "it was committed to");
+	audit.committee[0].commitment = None;
+	audit.groups[0].decision = Some(Decision::Rejected);
+	assert!(known(&audit, 1), "nobody looks at it any more");
 }

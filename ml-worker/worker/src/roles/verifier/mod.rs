@@ -455,7 +455,7 @@ impl Verifier {
 				continue;
 			};
 			let folder = self.folder(job, audit);
-			let audit = &bundles::looked_at(audit, &folder);
+			let audit = &bundles::looked_at(audit, self.sender.account(), &folder);
 			folders.insert(folder.clone());
 			if audit.committee.iter().any(|member| member.verifier == *self.sender.account()) {
 				fetched.add(&self.home, job, audit, &folder);
@@ -478,7 +478,7 @@ impl Verifier {
 			};
 			let me = self.sender.account();
 			let there = self.committed(audit);
-			let Known { found, ours, is_own } = self.known(job, audit, record);
+			let Known { found, ours, is_own } = self.known(job, audit, record, head.number);
 			let known = if is_own { there } else { ours };
 			if let Some(until) = lost::findings_are_lost(audit, me, known) {
 				if lost.insert((job.id, audit.round)) {
@@ -547,7 +547,7 @@ impl Verifier {
 	) -> Outcome {
 		let audit =
 			job.audit.as_ref().ok_or_else(|| TaskError::failed("the job is not audited"))?;
-		let audit = &bundles::looked_at(audit, &folder);
+		let audit = &bundles::looked_at(audit, self.sender.account(), &folder);
 		match (duty, found) {
 			(Duty::Audit, _) => self.audit(&job, audit, &folder, head.number, stop).await,
 			(Duty::Commit, Some(found)) => self.commit(&job, audit, &found, head).await,

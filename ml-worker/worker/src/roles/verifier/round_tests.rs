@@ -502,7 +502,7 @@ async fn a_restart_between_commitment_and_reveal_changes_nothing() {
 	assert_eq!(again.folder(&scene.job, &audit), folder);
 	let record = again.home.load_findings(&folder).unwrap();
 	audit.phase = AuditPhase::Revealing { until: 60 };
-	let known = again.known(&scene.job, &audit, record);
+	let known = again.known(&scene.job, &audit, record, 1);
 	assert_eq!((known.ours, known.is_own), (Some(there), true));
 	assert_eq!(known.found.as_ref(), Some(&found));
 	check(&audit, &me(), &known.found.unwrap());
