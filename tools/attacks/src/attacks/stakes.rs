@@ -164,9 +164,15 @@ fn rejects_a_forced_leaf() -> Outcome {
 		true => Some(Say::Rejects(0, ask.truth.clone())),
 		false => truth(ask),
 	};
-	let audit = scene.reaches(job, &voice, |phase| matches!(phase, AuditPhase::Revealing { .. }));
-	let key = (job, audit.round, seat.clone());
-	let (findings, paths) = scene.findings.remove(&key).expect("it committed");
+	let view = scene.until(job, &voice, |view| {
+		let seats = view.audit.iter().flat_map(|audit| &audit.committee);
+		let mut seats = seats.filter(|member| member.verifier == seat);
+		seats.any(|member| member.commitment.is_some())
+	});
+	let round = view.audit.expect("it is audited").round;
+	let (findings, paths) =
+		scene.findings.remove(&(job, round, seat.clone())).expect("it committed");
+	scene.reaches(job, &voice, |phase| matches!(phase, AuditPhase::Revealing { .. }));
 	let reveal = pallet_verification::Call::reveal { job, findings, paths, salt: SALT };
 	let refused = scene.call(&own, reveal);
 	let mut lost = 0;
@@ -180,9 +186,10 @@ fn rejects_a_forced_leaf() -> Outcome {
 	let view = scene.job(job);
 	assert_eq!(view.replicas[0].fate, Fate::Accepted);
 	assert_eq!(view.audit.map(|audit| audit.round), Some(0), "it keeps nobody from accepting it");
-	assert_eq!(answer(refused), "TraceAlone");
+	let refused = answer(refused);
+	assert_eq!(refused, "TraceAlone");
 	let facts = vec![
-		("rejecting the forced leaf is", answer(refused)),
+		("rejecting the forced leaf is", refused),
 		("what that cost", amount(lost)),
 		("what the two others share", amount(money.paid_to_verifiers)),
 	];
