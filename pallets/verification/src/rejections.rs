@@ -12,13 +12,14 @@
 //! A seat says what it found, whatever is free of its bond: draws for other audits lock some of it between
 //! the commitment and the reveal, and nobody is to be able to cause that a reveal is refused. So as many
 //! accusations are opened as the bond covers. The other rejections count as said, and the seat can accuse
-//! while results stand (`accuse`), when its bond is free again.
+//! while results stand (`accuse`), when its bond is free again. Who does not, and was not right, pays as for
+//! an absence.
 //!
 //! Whether a rejection was right the audit knows at its end. So the fee of a seat that rejects waits for that,
 //! through all rounds: it is earned if all that it named are out, convicted by whom ever, or their results
 //! lost. What becomes of the seat's own dispute makes no difference, but that it may not lose it.
 
-use crate::{Audit, AuditOf, Config, Event, Member, Pallet};
+use crate::{Audit, AuditOf, Config, Event, Fault, Member, Pallet, Pool, Verdicts};
 use alloc::vec::Vec;
 use frame_support::{
 	storage::with_storage_layer,
@@ -190,6 +191,39 @@ impl<T: Config> Pallet<T> {
 				change(groups, member);
 			}
 		});
+	}
+
+	/// Results do not stand any more: whoever rejected one without an accusation, made none since and was not
+	/// right pays as who says nothing. It could accuse when its bond was free again.
+	pub(crate) fn charge_postponed(job: JobId, audit: &mut AuditOf<T>) {
+		let is_wrong = |member: &Member<T::AccountId>| {
+			let verdicts = Verdicts::<T>::get(job, &member.verifier).map(|found| found.verdicts);
+			member.postponed.iter().any(|at| {
+				let at = usize::try_from(*at).ok();
+				match at.zip(verdicts.as_ref()).and_then(|(at, verdicts)| verdicts.get(at)) {
+					Some(GroupVerdict::Rejected(of)) => !audit.is_lost(&of.account),
+					_ => false,
+				}
+			})
+		};
+		let seats = audit.committee.iter().filter(|member| !member.convicted && !member.lost);
+		let wrong: Vec<T::AccountId> = seats
+			.filter(|member| !member.postponed.is_empty() && is_wrong(member))
+			.map(|member| member.verifier.clone())
+			.collect();
+		let cost = Self::tariff(audit.stake).of(Fault::NoVerdict, audit.fee);
+		for who in wrong {
+			let Some(member) = audit.member_mut(&who) else { continue };
+			let locked = core::mem::take(&mut member.locked);
+			Pool::<T>::mutate(|pool| {
+				let Some(entry) = pool.get_mut(&who) else { return };
+				entry.unlock(locked);
+				let amount = Self::move_to_jackpot(&who, cost.min(entry.free()));
+				entry.lose(amount);
+				let (verifier, fault) = (who.clone(), Fault::NoVerdict);
+				Self::deposit_event(Event::Slashed { verifier, amount, job, fault });
+			});
+		}
 	}
 
 	/// Everything is decided: lets those have their fees who were right about what they rejected.

@@ -114,7 +114,7 @@ fn what_a_bond_does_not_cover_is_said_and_accused_of_later() {
 	});
 }
 
-/// Whoever rejects at no risk is paid if it was right.
+/// Whoever rejects at no risk is paid if it was right, and pays as for an absence if it was not.
 #[test]
 fn a_rejection_without_an_accusation_is_paid_where_it_is_proven() {
 	run(|| {
@@ -125,11 +125,16 @@ fn a_rejection_without_an_accusation_is_paid_where_it_is_proven() {
 		let (decisions, served) = finish();
 		assert_eq!(decisions, [Decision::Rejected; 2]);
 		assert_eq!(served, [seats[1], seats[2], seats[0]]);
+		assert_eq!(bond_of(seats[0]), MIN_BOND);
 	});
 	run(|| {
 		let seats = two_rejections_of_one_stake();
 		convict(0, true);
 		assert_eq!(finish(), (vec![Decision::Rejected, Decision::Accepted], seats[1..].to_vec()));
+		assert_eq!((bond_of(seats[0]), entry(seats[0]).locked), (MIN_BOND - ABSENCE, 0));
+		let (verifier, fault) = (seats[0], Fault::NoVerdict);
+		let event = Event::Slashed { verifier, amount: ABSENCE, job: JOB, fault };
+		System::assert_has_event(event.into());
 	});
 	// Who accuses later and loses has none, either.
 	run(|| {
@@ -138,6 +143,7 @@ fn a_rejection_without_an_accusation_is_paid_where_it_is_proven() {
 		assert_ok!(accuse(seats[0], of_trainer(TRAINERS[1])));
 		assert_eq!(acquit(1), 600);
 		assert_eq!(finish(), (vec![Decision::Rejected, Decision::Accepted], seats[1..].to_vec()));
+		assert_eq!(bond_of(seats[0]), MIN_BOND - 600, "and no more");
 	});
 }
 
