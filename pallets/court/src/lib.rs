@@ -546,8 +546,9 @@ pub mod pallet {
 		#[cfg(feature = "runtime-benchmarks")]
 		fn make_lost(defendant: &DefendantOf<T>, amount: Balance) {
 			if Self::hold_more(defendant.who(), amount).is_ok() {
-				Won::<T>::insert(defendant.job(), defendant, amount);
-				WonOfSeats::<T>::insert(defendant.job(), defendant, amount);
+				let more = |won: &mut Balance| *won = won.saturating_add(amount);
+				Won::<T>::mutate(defendant.job(), defendant, more);
+				WonOfSeats::<T>::mutate(defendant.job(), defendant, more);
 			}
 		}
 	}

@@ -38,9 +38,10 @@ pub(super) struct Served {
 	rounds: Mutex<BTreeMap<JobId, Vec<Round>>>,
 }
 
-/// Returns whether a trainer lost its deposit: an accusation of it was not false.
+/// Returns whether a trainer lost its deposit: an accusation of it was not false. Of one that was accused,
+/// what was not revealed is what it forced to be false.
 fn fate_is_lost(fate: &Fate) -> bool {
-	matches!(fate, Fate::Rejected | Fate::Unavailable)
+	matches!(fate, Fate::Rejected | Fate::Unavailable | Fate::NotRevealed)
 }
 
 impl Served {
@@ -220,6 +221,7 @@ mod tests {
 			([absent, rejected.clone()], Fate::Rejected, false, false),
 			([replayed(), rejected.clone()], Fate::Rejected, false, true),
 			([replayed(), rejected.clone()], Fate::Unavailable, false, true),
+			([replayed(), rejected.clone()], Fate::NotRevealed, false, true),
 			([replayed(), rejected], Fate::Accepted, false, false),
 			([replayed(), replayed()], Fate::Accepted, true, false),
 		] {
