@@ -16,10 +16,8 @@ use scenes::*;
 use sp_core::sr25519::Public;
 use sp_runtime::traits::SaturatedConversion;
 use trainyard_protocol::{
-	audit::AuditPhase,
-	commitment,
-	duties::{self, MAX_FORCED},
-	forced,
+	audit::{AuditPhase, Decision, GroupVerdict},
+	commitment, duties, forced,
 	job::{Balance, MAX_AUDIT_SEGMENTS, MAX_REPLICAS, MAX_VERIFIERS},
 	merkle,
 	pieces::{Piece, MAX_ANSWERS},
@@ -253,75 +251,76 @@ mod benchmarks {
 		assert_eq!(Accusations::<T>::get(JOB, &caller).open, 2);
 	}
 
-	/// As many leaves as there can be, of a result with the longest paths that those of jobs have.
+	/// As many leaves as there can be, of a result with the longest paths that those of jobs have, by the last
+	/// trainer that is awaited.
 	#[benchmark]
 	fn open_forced() {
 		let mut audit = largest::<T>(AuditPhase::Opening { until: u32::MAX });
 		let caller: T::AccountId = account("trainer", 0, 0);
 		let secret = [5; 32];
 		let (result, opening) = forced_leaves(&secret);
-		audit.groups.truncate(1);
-		audit.groups[0].result = result;
-		for bundle in audit.groups[0].bundles.iter_mut() {
-			*bundle = Bundle {
-				root: result.bundle_root,
-				forced: forced::commitment(&secret),
-				opened: true,
-			};
+		for group in audit.groups.iter_mut() {
+			// A trainer delivers one result.
+			group.trainers.remove(0);
+			group.bundles.remove(0);
+			group.bundles.iter_mut().for_each(|bundle| bundle.opened = true);
 		}
-		audit.groups[0].bundles[0].opened = false;
+		let own =
+			Bundle { root: result.bundle_root, forced: forced::commitment(&secret), opened: false };
+		let last = audit.groups.last_mut().expect("one for each replica");
+		last.result = result;
+		last.trainers.try_push(caller.clone()).expect("one was removed");
+		last.bundles.try_push(own).expect("one was removed");
 		AuditRecords::<T>::insert(JOB, &audit);
 		T::Observer::make_waiting(JOB);
 
-		#[block]
-		{
-			// As the call does it.
-			let checked = opening.check(&SEED, &secret, &result).expect("it is well formed");
-			let mut audit = AuditRecords::<T>::get(JOB).expect("it was just put there");
-			audit.groups[0].bundles[0].opened = true;
-			crate::Forced::<T>::insert(JOB, &caller, checked);
-			AuditRecords::<T>::insert(JOB, audit);
-			T::Observer::progressed(JOB);
-		}
+		#[extrinsic_call]
+		_(RawOrigin::Signed(caller.clone()), JOB, secret, opening);
 
 		assert!(crate::Forced::<T>::contains_key(JOB, &caller));
+		assert!(AuditRecords::<T>::get(JOB).is_some_and(|audit| audit.all_opened()));
 	}
 
-	/// Every seat said of a forced leaf of every result that it is right.
+	/// Of each result one trainer did not open, and every seat said of a forced leaf of each that it is right:
+	/// all of them lose their stakes.
 	#[benchmark]
 	fn close_opening() {
-		let mut audit = standing::<T>();
-		let (segments, trainers) = (SEGMENTS, audit.groups[0].trainers.clone());
-		let all: Vec<forced::Forced> = (0..MAX_FORCED)
-			.map(|at| segments.saturating_sub(at))
-			.map(|index| forced::Forced { index, shown: H256([1; 32]), trace: H256([2; 32]) })
-			.collect();
-		for trainer in &trainers {
-			crate::Forced::<T>::insert(JOB, trainer, BoundedVec::truncate_from(all.clone()));
+		let mut audit = guessed::<T>();
+		(audit.window, audit.opened) = (None, false);
+		let silent: T::AccountId = account("trainer", MAX_REPLICAS - 1, 0);
+		crate::Forced::<T>::remove(JOB, &silent);
+		for group in audit.groups.iter_mut() {
+			group.bundles.last_mut().expect("one for each replica").opened = false;
 		}
-		audit.opened = true;
-		let mut seats = 0;
+		AuditRecords::<T>::insert(JOB, &audit);
+		frame_system::Pallet::<T>::set_block_number(100u32.into());
+		Uploading::<T>::insert(JOB, (0, 0, 1));
 
 		#[block]
 		{
-			// Whatever its evidence is of, every seat loses its stake.
-			for member in audit.committee.clone() {
-				seats += 1;
-				Pallet::<T>::take_stake(JOB, &mut audit, &member.verifier);
-			}
-			let _ = Pallet::<T>::all_said(JOB, &audit);
+			let mut audit = AuditRecords::<T>::get(JOB).expect("it was just inserted");
+			let now = Pallet::<T>::now();
+			assert_eq!(Pallet::<T>::rescue_until(JOB, 1), 1);
+			Uploading::<T>::remove(JOB);
+			Pallet::<T>::close_opening(JOB, &mut audit);
+			Pallet::<T>::open_standing(JOB, &mut audit, now);
+			AuditRecords::<T>::insert(JOB, audit);
 		}
 
-		assert_eq!(seats, MAX_VERIFIERS);
+		let audit = AuditRecords::<T>::get(JOB).expect("it was just inserted");
+		assert!(audit.committee.iter().all(|member| member.convicted));
+		assert!(audit.groups.iter().all(|group| group.convicted.as_slice() == [silent.clone()]));
 	}
 
-	/// Of a seat whose stake is split, after it lost all of it to as many defendants as are noted.
+	/// Of a seat whose stake is split, after it lost all of it to as many defendants as are noted, with two
+	/// finders.
 	#[benchmark]
 	fn convict() {
 		let mut audit = standing::<T>();
 		let who = verifier::<T>(MAX_VERIFIERS - 1);
-		let finder: T::AccountId = account("finder", 0, 0);
+		let [finder, second]: [T::AccountId; 2] = [0, 1].map(|at| account("finder", at, 0));
 		funded::<T>(&finder, 0);
+		funded::<T>(&second, 0);
 		drain::<T>(&mut audit, &who);
 		AuditRecords::<T>::insert(JOB, &audit);
 		let bundle_root = audit.groups[0].result.bundle_root;
@@ -330,7 +329,7 @@ mod benchmarks {
 
 		#[block]
 		{
-			let second = None;
+			let second = Some(second);
 			let conviction = Conviction { dispute: 1, finder, second, proven: true };
 			Pallet::<T>::convict(&defendant, &conviction);
 		}
@@ -548,18 +547,21 @@ mod benchmarks {
 		assert!(lost);
 	}
 
-	/// Half of the seats revealed all that there can be, the others are slashed, and all of it is
-	/// forgotten: another committee is drawn.
+	/// All seats revealed as much as there can be, and lack one result: all are slashed, and all of it is
+	/// forgotten, as another committee is drawn.
 	#[benchmark]
 	fn close_round() {
 		let mut audit = standing::<T>();
 		audit.window = None;
 		audit.phase = AuditPhase::Revealing { until: 0 };
-		for member in audit.committee.iter_mut().step_by(2) {
-			member.revealed = false;
-			Verdicts::<T>::remove(JOB, &member.verifier);
-		}
 		AuditRecords::<T>::insert(JOB, &audit);
+		for member in &audit.committee {
+			Verdicts::<T>::mutate(JOB, &member.verifier, |findings| {
+				let last = findings.as_mut().and_then(|findings| findings.verdicts.last_mut());
+				*last.expect("it was just inserted") = GroupVerdict::Unavailable;
+			});
+		}
+		let before = Pool::<T>::get();
 
 		#[block]
 		{
@@ -570,14 +572,19 @@ mod benchmarks {
 		}
 
 		let audit = AuditRecords::<T>::get(JOB).expect("it stays until it is forgotten");
-		assert_eq!((audit.round, audit.served.len() as u32), (1, MAX_VERIFIERS / 2));
+		assert_eq!((audit.round, audit.served.len()), (1, 0));
 		assert_eq!(Verdicts::<T>::iter_prefix(JOB).count(), 0);
+		let bond = |pool: &pool::PoolOf<T>, at| pool.get(&verifier::<T>(at)).map(|of| of.bond);
+		let after = Pool::<T>::get();
+		assert!((0..MAX_VERIFIERS).all(|at| bond(&after, at) < bond(&before, at)));
 	}
 
-	/// The evidence of all seats is looked at to draw what is replayed again, and at the end.
+	/// The evidence of all seats is looked at to draw what is replayed again, and at the end: as where it
+	/// stands to the end, and as where each of them loses its stake for it, so that another committee is
+	/// drawn for the only result that is left.
 	#[benchmark]
 	fn close_standing() {
-		standing::<T>();
+		guessed::<T>();
 
 		#[block]
 		{
@@ -585,11 +592,19 @@ mod benchmarks {
 			let now = frame_system::Pallet::<T>::block_number().saturated_into();
 			let drawn = Pallet::<T>::rechecks_of(JOB, &audit, &SEED);
 			audit.recheck = Rechecks::Drawn(drawn);
+			for (_, replayed) in Pallet::<T>::replays_of(JOB, &audit) {
+				let _ = standing::stood_still(&replayed);
+			}
+			for group in audit.groups.iter_mut().skip(1) {
+				group.decision = Some(Decision::Rejected);
+			}
 			Pallet::<T>::close_standing(JOB, &mut audit, now);
 			AuditRecords::<T>::insert(JOB, audit);
 		}
 
-		assert!(AuditRecords::<T>::get(JOB).is_some_and(|audit| audit.is_decided()));
+		let audit = AuditRecords::<T>::get(JOB).expect("it stays until it is forgotten");
+		assert_eq!((audit.round, audit.barred.len() as u32), (1, MAX_VERIFIERS));
+		assert_eq!(Verdicts::<T>::iter_prefix(JOB).count(), 0);
 	}
 
 	#[benchmark]

@@ -8,16 +8,26 @@
 //! the leaf is forced and that is the true trace, the seat has replayed: a part of all fees of the audit is
 //! shared by those who found one in this way. Who said that a forced leaf is right did not replay, and
 //! loses its stake. Anywhere else a difference means that the trainer is false: the seat accuses it while
-//! results stand, and if the trainer is not convicted then, whoever that does, the seat loses its stake.
+//! results stand, and if the trainer is not convicted then, whoever that does, the seat loses its stake. Of a
+//! result that was decided before there is nothing to judge, and what was revealed of it since was not looked
+//! at: it costs nobody a stake that it differs, and nobody has a prize for it.
 //!
 //! A trainer that does not open loses its deposit, as one that revealed nothing: nobody could say what its
-//! bundle is. Evidence from such a bundle is none.
+//! bundle is. Evidence from such a bundle is none. So it has as much time as machines may be away for
+//! ([`Config::OpeningBlocks`]), and the others wait no longer than for the last one that opens.
+//!
+//! Who opened early would say to seats that have committed who of them is caught, and who is caught could keep
+//! what it committed to, for the price of an absence. So nobody opens while they reveal, but who is accused:
+//! of a forced leaf it would be convicted. What it has left of its clock is for it to weigh.
 
 use crate::{
 	Audit, AuditOf, AuditRecords, Config, Error, Event, Fault, Forced, Pallet, Pool, Uploading,
 	Verdicts,
 };
-use alloc::{collections::BTreeSet, vec::Vec};
+use alloc::{
+	collections::{BTreeMap, BTreeSet},
+	vec::Vec,
+};
 use frame_support::{
 	ensure,
 	traits::{
@@ -46,8 +56,18 @@ pub(crate) struct Said {
 	differs: bool,
 }
 
+/// What a seat said of the bundle of a trainer.
+pub(crate) struct SaidOf<AccountId> {
+	/// Who delivered the bundle.
+	trainer: AccountId,
+	/// Whether the result is not decided.
+	is_open: bool,
+	/// What the seat said of its leaves.
+	said: Said,
+}
+
 /// Seats, each with what it said of the bundles of trainers.
-pub(crate) type AllSaid<AccountId> = Vec<(AccountId, Vec<(AccountId, Said)>)>;
+pub(crate) type AllSaid<AccountId> = Vec<(AccountId, Vec<SaidOf<AccountId>>)>;
 
 /// Returns what a seat said of the leaves of a bundle in which these are forced.
 fn said(replayed: &Replayed, forced: &AllForced) -> Said {
@@ -103,7 +123,7 @@ impl<T: Config> Pallet<T> {
 	/// Begins the time in which trainers open what they forced.
 	pub(crate) fn open_opening(job: JobId, audit: &mut AuditOf<T>, now: BlockNumber) {
 		let until = match Self::awaits_openings(audit) {
-			true => now.saturating_add(T::RevealBlocks::get()),
+			true => now.saturating_add(T::OpeningBlocks::get()),
 			false => now,
 		};
 		audit.phase = AuditPhase::Opening { until };
@@ -121,10 +141,9 @@ impl<T: Config> Pallet<T> {
 		opening: Opening,
 	) -> DispatchResult {
 		let mut audit = AuditRecords::<T>::get(job).ok_or(Error::<T>::NoAudit)?;
-		// Before the committee has committed, nobody is to know them; but who is accused can defend itself.
-		let is_time =
-			matches!(audit.phase, AuditPhase::Revealing { .. } | AuditPhase::Opening { .. })
-				|| !T::Court::standing(job).is_quiet();
+		// Before the committee has revealed, nobody is to know them; but who is accused can defend itself.
+		let is_time = matches!(audit.phase, AuditPhase::Opening { .. })
+			|| !T::Court::standing(job).is_quiet();
 		ensure!(!audit.opened && is_time, Error::<T>::NotOpening);
 		let (seed, mut opened) = (audit.assignment, None);
 		for group in audit.groups.iter_mut() {
@@ -172,17 +191,17 @@ impl<T: Config> Pallet<T> {
 		let is_first = !audit.opened;
 		audit.opened = true;
 		for (who, said) in Self::all_said(job, audit) {
-			if said.iter().any(|(_, said)| said.passed) {
+			if said.iter().any(|of| of.said.passed) {
 				Self::take_stake(job, audit, &who);
-			} else if is_first && said.iter().any(|(_, said)| said.found) {
+			} else if is_first && said.iter().any(|of| of.is_open && of.said.found) {
 				// There are no more than seats.
 				let _ = audit.found.try_push(who);
 			}
 		}
 	}
 
-	/// Takes the stakes of seats that said that something differs, where nothing does: the trainer was not
-	/// convicted.
+	/// Takes the stakes of seats that said that something differs, where nothing does: the result stood to
+	/// the end, and the trainer was not convicted. Of a result that was lost since nobody knows who was right.
 	pub(crate) fn judge_differences(job: JobId, audit: &mut AuditOf<T>) {
 		if !audit.opened {
 			return;
@@ -190,8 +209,9 @@ impl<T: Config> Pallet<T> {
 		let convicted: BTreeSet<T::AccountId> =
 			audit.groups.iter().flat_map(|group| group.convicted.iter().cloned()).collect();
 		for (who, said) in Self::all_said(job, audit) {
-			let unfounded =
-				|(of, said): &(T::AccountId, Said)| said.differs && !convicted.contains(of);
+			let unfounded = |of: &SaidOf<T::AccountId>| {
+				of.is_open && of.said.differs && !convicted.contains(&of.trainer)
+			};
 			if said.iter().any(unfounded) {
 				Self::take_stake(job, audit, &who);
 			}
@@ -202,13 +222,18 @@ impl<T: Config> Pallet<T> {
 	/// opened them.
 	pub(crate) fn all_said(job: JobId, audit: &AuditOf<T>) -> AllSaid<T::AccountId> {
 		let seats = audit.committee.iter().filter(|member| member.revealed && !member.convicted);
+		let trainers: BTreeSet<&T::AccountId> =
+			audit.groups.iter().flat_map(|group| group.trainers.iter()).collect();
+		let opened = |who: &T::AccountId| Some((who.clone(), Forced::<T>::get(job, who)?));
+		let opened: BTreeMap<T::AccountId, AllForced> =
+			trainers.into_iter().filter_map(opened).collect();
 		let of_seat = |who: &T::AccountId| {
 			let verdicts = Verdicts::<T>::get(job, who)?.verdicts;
 			let all = audit.groups.iter().zip(verdicts).filter_map(|(group, verdict)| {
 				let GroupVerdict::Replayed(replayed) = verdict else { return None };
 				let trainer = group.trainers.get(usize::try_from(replayed.bundle).ok()?)?;
-				let forced = Forced::<T>::get(job, trainer)?;
-				Some((trainer.clone(), said(&replayed, &forced)))
+				let said = said(&replayed, opened.get(trainer)?);
+				Some(SaidOf { trainer: trainer.clone(), is_open: group.decision.is_none(), said })
 			});
 			Some((who.clone(), all.collect()))
 		};

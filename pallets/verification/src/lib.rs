@@ -212,6 +212,10 @@ pub mod pallet {
 		/// Blocks for revealing.
 		type RevealBlocks: Get<BlockNumber>;
 
+		/// Blocks in which trainers open what they forced: for as long as machines may be away. They are over
+		/// as soon as all have.
+		type OpeningBlocks: Get<BlockNumber>;
+
 		/// Blocks in which seats and trainers can give somebody what it asked for.
 		type RelayBlocks: Get<BlockNumber>;
 
@@ -425,6 +429,7 @@ pub mod pallet {
 		fn integrity_test() {
 			assert!(T::CommitBlocks::get() > 0, "no time to commit");
 			assert!(T::RevealBlocks::get() > 0, "no time to reveal");
+			assert!(T::OpeningBlocks::get() > 0, "no time to open what was forced");
 			assert!(T::RescueBlocks::get() > 0, "no time to rescue");
 			assert!(
 				T::UnbondingBlocks::get()

@@ -237,6 +237,7 @@ pub const TURN: u32 = 500;
 pub const MAX_WAIT: u32 = 40;
 pub const COMMIT: u32 = 10;
 pub const REVEAL: u32 = 5;
+pub const OPENING: u32 = 30;
 pub const RESCUE: u32 = 8;
 pub const RELAY: u32 = 4;
 /// What an accusation puts at stake.
@@ -283,6 +284,7 @@ impl crate::Config for Test {
 	type MinSeats = MinSeats;
 	type CommitBlocks = ConstU32<COMMIT>;
 	type RevealBlocks = ConstU32<REVEAL>;
+	type OpeningBlocks = ConstU32<OPENING>;
 	type RescueBlocks = ConstU32<RESCUE>;
 	type MaxRescue = MaxRescue;
 	type RelayBlocks = ConstU32<RELAY>;

@@ -217,7 +217,7 @@ impl<T: Config> Pallet<T> {
 	/// Returns what the seats revealed of each result that is not decided, of evidence that was not
 	/// convicted. What somebody found in a bundle says something of the result if its forced leaves were
 	/// opened: until then it may differ from others anywhere.
-	fn replays_of(job: JobId, audit: &AuditOf<T>) -> Vec<(usize, Vec<Replayed>)> {
+	pub(crate) fn replays_of(job: JobId, audit: &AuditOf<T>) -> Vec<(usize, Vec<Replayed>)> {
 		let findings: Vec<_> = audit
 			.committee
 			.iter()

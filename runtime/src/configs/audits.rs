@@ -59,6 +59,7 @@ impl pallet_verification::Config for Runtime {
 	type MinSeats = ConstU32<3>;
 	type CommitBlocks = periods::VerdictCommitBlocks;
 	type RevealBlocks = periods::VerdictRevealBlocks;
+	type OpeningBlocks = periods::OpeningBlocks;
 	type RelayBlocks = periods::RelayBlocks;
 	type RescueBlocks = periods::RescueBlocks;
 	type MaxRescue = periods::MaxRescue;

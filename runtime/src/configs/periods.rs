@@ -153,6 +153,17 @@ impl Get<BlockNumber> for Patience {
 	}
 }
 
+/// In which trainers open what they forced to be false. Who does not loses its deposit as if it had revealed
+/// nothing, so it has as long as for that, and as machines may be away; nobody waits longer than for the last
+/// one that opens.
+pub struct OpeningBlocks;
+
+impl Get<BlockNumber> for OpeningBlocks {
+	fn get() -> BlockNumber {
+		Patience::get().max(RevealBlocks::get())
+	}
+}
+
 /// Of each period of a relay: a quarter of the time for which machines may be away, an hour of four.
 pub struct RelayHour;
 

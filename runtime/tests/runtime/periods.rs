@@ -21,6 +21,7 @@ fn the_defaults() {
 		assert_eq!(RevealBlocks::get(), 600);
 		assert_eq!(VerdictCommitBlocks::get(), 120);
 		assert_eq!(VerdictRevealBlocks::get(), 30);
+		assert_eq!(OpeningBlocks::get(), 600);
 		assert_eq!(RescueBlocks::get(), 600);
 		assert_eq!(MaxRescue::get(), 450 << 20, "half of what 300 blocks carry");
 		assert_eq!(ReviewBlocks::get(), 7_200);
@@ -32,6 +33,7 @@ fn the_defaults() {
 	genesis["taskMarket"] = defaults["taskMarket"].clone();
 	build(&genesis).execute_with(|| {
 		assert_eq!(Patience::get(), 2_400, "four hours at 6 s");
+		assert_eq!(OpeningBlocks::get(), 2_400, "nobody must be there for shorter");
 		assert_eq!(LateBlocks::get(), 100_800, "a week at 6 s");
 	});
 }
@@ -119,6 +121,28 @@ fn patience_has_an_end() {
 			assert_eq!(value.encode()[..3], [2, 0, 1]);
 			assert_ok!(Parameters::set_parameter(RuntimeOrigin::root(), value));
 			assert_eq!(Patience::get(), given);
+		}
+	});
+}
+
+/// A trainer has as much time to open what it forced as to reveal its result, and as machines may be away,
+/// whatever root makes of these.
+#[test]
+fn who_opens_has_the_longest_of_two_periods() {
+	use configs::periods::parameters::court;
+	let mut chain = Chain::development();
+	chain.state(|| {
+		type Opening = <Runtime as pallet_verification::Config>::OpeningBlocks;
+		for (reveal, patience, given) in
+			[(15, 30, 30), (40, 30, 40), (1, 1, 3), (3, u32::MAX, 7 * 14_400)]
+		{
+			let patience = court::Parameters::Patience(court::Patience, Some(patience));
+			let reveal = set(periods::Parameters::Reveal(periods::Reveal, Some(reveal)));
+			for value in [RuntimeParameters::Court(patience), reveal] {
+				assert_ok!(Parameters::set_parameter(RuntimeOrigin::root(), value));
+			}
+			assert_eq!(Opening::get(), given);
+			assert!(Opening::get() >= RevealBlocks::get().max(Patience::get()));
 		}
 	});
 }

@@ -226,12 +226,13 @@ fn at_work(job: &JobView, mine: &ReplicaView, known: &Known<'_>) -> Plan {
 }
 
 /// Returns the opening of the forced leaves of `me`, when it is due: in the time for it, or as soon as there
-/// is a dispute, which may be about such a leaf.
+/// is a dispute, which may be about such a leaf. While seats reveal it waits, for their time is short beside
+/// its clock: who learns that it is caught would rather reveal nothing.
 fn opening(job: &JobView, me: &AccountId32, known: &Known<'_>) -> Option<Action> {
 	let audit = job.audit.as_ref()?;
 	let is_time = match audit.phase {
 		AuditPhase::Opening { .. } => true,
-		AuditPhase::Standing { .. } | AuditPhase::Done => false,
+		AuditPhase::Revealing { .. } | AuditPhase::Standing { .. } | AuditPhase::Done => false,
 		_ => known.disputed,
 	};
 	let mut bundles = audit.groups.iter().flat_map(|group| &group.bundles);

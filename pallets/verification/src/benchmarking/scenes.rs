@@ -433,6 +433,42 @@ pub(super) fn standing<T: Config>() -> AuditOf<T> {
 	audit
 }
 
+/// The same audit, whose trainers opened as many leaves as there can be. Every seat said of the last leaf that
+/// it replayed of each result, which was forced, that it is right, and of all others that they differ.
+pub(super) fn guessed<T: Config>() -> AuditOf<T> {
+	let mut audit = standing::<T>();
+	let mut last = 0;
+	for member in &audit.committee {
+		Verdicts::<T>::mutate(JOB, &member.verifier, |findings| {
+			let verdicts = findings.as_mut().map(|findings| findings.verdicts.iter_mut());
+			for verdict in verdicts.expect("it revealed") {
+				let GroupVerdict::Replayed(replayed) = verdict else { continue };
+				for evidence in replayed.evidence.iter_mut() {
+					evidence.differs = Some(H256([7; 32]));
+				}
+				let evidence = replayed.evidence.last_mut().expect("there is some");
+				(evidence.differs, last) = (None, evidence.segment);
+			}
+		});
+	}
+	let leaf = |index| forced::Forced { index, shown: H256([1; 32]), trace: H256([2; 32]) };
+	let others = (1..duties::MAX_FORCED).map(|at| leaf(u32::MAX.saturating_sub(at)));
+	let all: Vec<_> = others.chain([leaf(last.saturating_add(1))]).collect();
+	for group in audit.groups.iter_mut() {
+		group.bundles.iter_mut().for_each(|bundle| bundle.opened = true);
+		for trainer in &group.trainers {
+			crate::Forced::<T>::insert(JOB, trainer, BoundedVec::truncate_from(all.clone()));
+		}
+	}
+	audit.opened = true;
+	let seats: Vec<T::AccountId> = audit.committee.iter().map(|m| m.verifier.clone()).collect();
+	for seat in &seats {
+		drain::<T>(&mut audit, seat);
+	}
+	AuditRecords::<T>::insert(JOB, &audit);
+	audit
+}
+
 /// The piece that relays are about in benchmarks.
 pub(super) const PIECE: Piece = Piece::State(1);
 

@@ -5,7 +5,9 @@ use frame_support::{assert_noop, assert_ok};
 use sp_runtime::DispatchError;
 use trainyard_protocol::{
 	audit::{AuditPhase, Decision, GroupVerdict, SegmentEvidence},
-	forced, trace, H256,
+	forced,
+	pieces::Piece,
+	trace, H256,
 };
 use trainyard_traits::Audits;
 
@@ -183,6 +185,116 @@ fn who_does_not_open_is_out() {
 		spoken_of(1);
 		assert!(is_standing(&view().phase), "nothing is left to open");
 		assert_eq!(finish().0, [Decision::Accepted]);
+	});
+}
+
+/// A trainer may be away for as long as machines may be when the committee has revealed, and the others wait
+/// for it no longer than that, or than it takes.
+#[test]
+fn who_is_away_can_open_later() {
+	forcing(|| {
+		open(1, 3);
+		let seats = spoken(|_, _| {});
+		let AuditPhase::Opening { until } = view().phase else { panic!("{:?}", view().phase) };
+		assert_eq!(u64::from(until), System::block_number() + u64::from(OPENING));
+		while System::block_number() < u64::from(until) {
+			tick();
+			assert!(is_opening(&view().phase));
+		}
+		assert_ok!(open_forced(TRAINERS[0]));
+		tick();
+		assert!(is_standing(&view().phase), "nobody waits for more");
+		assert_eq!(finish(), (vec![Decision::Accepted], seats));
+		assert!(Whole::get().unwrap().unopened.is_empty());
+	});
+}
+
+/// Who opened while seats reveal would say to those who committed to a guess that they are caught. They would
+/// say nothing, for less than their stake. Only who is accused may.
+#[test]
+fn nobody_opens_while_seats_reveal() {
+	forcing(|| {
+		open(1, 3);
+		tick_until(is_committing);
+		for who in committee() {
+			commit(who, &say(who, &[Say::Yes])).unwrap();
+		}
+		tick_until(is_revealing);
+		assert_noop!(open_forced(TRAINERS[0]), Error::<Test>::NotOpening);
+		sue(VERIFIERS[5], of_trainer(TRAINERS[0]));
+		assert_ok!(open_forced(TRAINERS[0]));
+	});
+}
+
+/// What is revealed of a result that was decided before is not looked at, so nobody has a part of the prize
+/// for it.
+#[test]
+fn evidence_of_a_decided_result_wins_nothing() {
+	forcing(|| {
+		let (honest, guilty) = (TRAINERS[0], TRAINERS[1]);
+		let draws = (0..50).any(|_| {
+			open(2, 3);
+			tick_until(is_committing);
+			let hit = committee().iter().any(|who| is_hit(*who));
+			if hit {
+				finish_nothing();
+			}
+			!hit
+		});
+		assert!(draws, "somebody is hit in each of 50 audits");
+		let dispute = sue(VERIFIERS[5], of_trainer(guilty));
+		assert_ok!(open_forced(guilty));
+		// The leaf that all know to be forced, whatever they drew.
+		let segment = forced_leaf(guilty) - 1;
+		let all: Vec<(AccountId, Said)> = committee()
+			.into_iter()
+			.map(|who| {
+				let (own, mut shown) = verdict(who, 0, honest, Say::Yes);
+				let (mut other, _) = verdict(who, 1, guilty, Say::Yes);
+				let GroupVerdict::Replayed(replayed) = &mut other else { panic!("evidence") };
+				replayed.evidence = evidence(guilty, &[segment]).try_into().unwrap();
+				assert!(replayed.evidence[0].differs.is_some());
+				shown.extend(paths(guilty, &[segment]));
+				(who, said(who, vec![own, other], shown))
+			})
+			.collect();
+		for (who, said) in &all {
+			commit(*who, said).unwrap();
+		}
+		convict(dispute, true);
+		assert_eq!(view().groups[1].decision, Some(Decision::Rejected));
+		tick_until(is_revealing);
+		for (who, said) in &all {
+			reveal(*who, said).unwrap();
+		}
+		tick_until(is_opening);
+		assert_ok!(open_forced(honest));
+		assert_eq!(finish().0, [Decision::Accepted, Decision::Rejected]);
+		let whole = Whole::get().unwrap();
+		assert_eq!((whole.found, whole.unopened), (Some(vec![]), vec![]));
+	});
+}
+
+/// Who says of a leaf that it differs was right for all that anybody knows where the result is lost since: it
+/// loses nothing.
+#[test]
+fn a_difference_in_a_result_that_is_lost_costs_nothing() {
+	forcing(|| {
+		let seats = hit(|_, said| {
+			for evidence in evidence_of(said).iter_mut() {
+				evidence.differs = Some(evidence.leaf_trace());
+				evidence.trace_root = H256([9; 32]);
+			}
+		});
+		assert_ok!(open_forced(TRAINERS[0]));
+		tick_until(is_standing);
+		let bonds = || seats.iter().map(|who| entry(*who).bond).collect::<Vec<_>>();
+		let before = bonds();
+		// Nobody stores what is asked for.
+		assert_ok!(ask(VERIFIERS[5], 0, &[Piece::State(3)]));
+		assert_eq!(finish(), (vec![Decision::Unavailable], seats.clone()));
+		assert_eq!(bonds(), before);
+		assert!(view().groups[0].convicted.is_empty(), "nobody is convicted of anything");
 	});
 }
 
