@@ -5,13 +5,16 @@ use crate::{
 	report::{amount, Attack, Outcome},
 	scene::{Party, Scene, Side, BOND},
 };
+use frame_support::traits::Get;
 use pallet_verification::{Event, Fault};
+use trainyard_program::units;
 use trainyard_protocol::{
 	audit::AuditPhase,
-	job::{Fate, JobState, Settlement},
+	job::{BlockNumber, Fate, JobState, Settlement},
+	views::JobView,
 	JobId,
 };
-use trainyard_runtime::{AccountId, Balance, RuntimeEvent, System};
+use trainyard_runtime::{configs, AccountId, Balance, Runtime, RuntimeEvent, System};
 
 /// The attacks of this file.
 pub const ALL: &[Attack] = &[
@@ -39,6 +42,15 @@ pub const ALL: &[Attack] = &[
 		rule: "who does not open loses its deposit, and nobody loses a stake for what was not opened",
 		left: None,
 		run: never_opens,
+	},
+	Attack {
+		name: "away-while-opening",
+		source: "a hostile reading",
+		tries: "is submitter and a seat, and shuts an honest trainer's line for three hours when all have \
+		        revealed, to have the model for nothing",
+		rule: "trainers have as long to open what they forced as machines may be away, four hours",
+		left: None,
+		run: away_while_opening,
 	},
 	Attack {
 		name: "plays-forced-errors",
@@ -147,10 +159,61 @@ fn never_opens() -> Outcome {
 		let has = scene.worth(&seat.account) + scene.fees_of(&seat.account);
 		assert!(has > scene.began(&seat.account), "it has a fee");
 	}
+	let most = scene.chain.state(configs::periods::OpeningBlocks::get);
 	let facts = vec![
+		("blocks for which all waited for it", most.to_string()),
 		("the deposit that was lost", amount(money.slashed)),
 		("what the seats earned all the same", amount(money.paid_to_verifiers)),
 		("the prize that nobody has", amount(money.prizes_to_jackpot)),
+	];
+	Outcome { scene, facts }
+}
+
+fn away_while_opening() -> Outcome {
+	// Four hours, as on a public network, of which the trainer is away for three.
+	const PATIENCE: BlockNumber = 2_400;
+	const AWAY: BlockNumber = 1_800;
+	let mut scene = Scene::new();
+	scene.chain.state(|| pallet_task_market::FirstPatience::<Runtime>::put(PATIENCE));
+	let submitter = scene.hostile("submitter");
+	let trainer = scene.trainer(Side::Honest);
+	scene.verifiers(Side::Honest, 2, 20 * BOND);
+	scene.verifiers(Side::Attacker, 1, 20 * BOND);
+	scene.start();
+	let spec = trained().spec().spec().clone();
+	let job = scene.post(&submitter, &spec, &trained_terms()).expect("it is valid");
+	scene.trains(&trainer, job, honestly);
+	let phase = |view: &JobView<AccountId>| view.audit.as_ref().map(|audit| audit.phase);
+	let opens = |scene: &mut Scene, opens: bool| {
+		scene.works.iter_mut().for_each(|work| work.opens = opens);
+	};
+	opens(&mut scene, false);
+	let view =
+		scene.until(job, &truth, |view| matches!(phase(view), Some(AuditPhase::Opening { .. })));
+	let Some(AuditPhase::Opening { until }) = phase(&view) else { panic!("it was just reached") };
+	let left = until - scene.height();
+	scene.chain.leap(AWAY - 20);
+	scene.run(20);
+	opens(&mut scene, true);
+	let standing =
+		|view: &JobView<AccountId>| matches!(phase(view), Some(AuditPhase::Standing { .. }));
+	let since = scene.height();
+	scene.until(job, &truth, standing);
+	let waited = scene.height() - since;
+	// Nobody challenges it.
+	scene.chain.leap(PATIENCE - 100);
+	let money = scene.settle(&[job], &truth)[0];
+	let view = scene.job(job);
+	assert_eq!((view.replicas[0].fate, money.slashed), (Fate::Accepted, 0));
+	let price = units::price(view.work, view.terms.price_per_ut).expect("it was posted");
+	scene.earns(&trainer, price);
+	assert_eq!(money.paid_to_trainers, price);
+	let facts = vec![
+		("blocks in which it could have opened", left.to_string()),
+		("blocks for which it was away", AWAY.to_string()),
+		("blocks until results stood when it was back", waited.to_string()),
+		("what it was paid", amount(price)),
+		("the deposit that it did not lose", amount(view.deposit)),
 	];
 	Outcome { scene, facts }
 }
