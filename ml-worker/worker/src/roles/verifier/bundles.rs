@@ -10,16 +10,12 @@ use super::{
 	sources::{fetch_bundle, servers},
 	Verifier,
 };
-use crate::roles::store::result_folder;
+use crate::roles::{common::rescues::OnChain, store::result_folder};
 use std::{path::Path, time::Duration};
 use tracing::{debug, info};
 use trainyard_client::{AccountId32, AuditView, GroupView, JobView};
 use trainyard_program::spec::CheckedSpec;
-use trainyard_proof::bundle::{
-	self, files,
-	manifest::{self, Manifest},
-	Bundle,
-};
+use trainyard_proof::bundle::{self, Bundle};
 use trainyard_protocol::{audit::AuditPhase, job::WorkResult, pieces::Piece, H256};
 
 /// Time for the manifest of one bundle, if there are others.
@@ -80,7 +76,9 @@ impl Verifier {
 			for bundle in all {
 				let result = WorkResult { bundle_root: bundle.root, ..group.result };
 				let on_chain = group.stored.contains(&Piece::Leaves)
-					&& self.leaves_of((job, spec, seed), group, &result, &dir).await;
+					&& OnChain { chain: &self.chain, job, spec, seed, group }
+						.leaves(&result, &dir)
+						.await;
 				if on_chain || self.fetch_manifest(job, spec, &result, &dir).await {
 					if result.bundle_root != first {
 						info!("job {}: result {index} is looked at in another bundle", job.id);
@@ -108,32 +106,6 @@ impl Verifier {
 				Ok(Ok(())) => return true,
 				Ok(Err(e)) => debug!("{e}"),
 				Err(_) => debug!("{server} is too slow"),
-			}
-		}
-		false
-	}
-
-	/// Writes the manifest that the leaves make which the trainer of a bundle brought on chain. Returns
-	/// whether it is here then.
-	pub(super) async fn leaves_of(
-		&self,
-		(job, spec, seed): (&JobView, &CheckedSpec, H256),
-		group: &GroupView,
-		result: &WorkResult,
-		dir: &Path,
-	) -> bool {
-		let Ok(head) = self.chain.head().await else { return false };
-		for of in group.bundles.iter().filter(|of| of.root == result.bundle_root) {
-			let read = self.chain.shown_leaves(job.id, &of.trainer, head.hash).await;
-			let manifest = read
-				.ok()
-				.and_then(|leaves| Manifest::of_leaves(spec.clone(), seed, &leaves))
-				.filter(|manifest| manifest.computed_root() == result.bundle_root);
-			if let Some(manifest) = manifest {
-				let bytes = manifest.to_bytes();
-				let written = files::create_folder(dir)
-					.and_then(|()| files::write(&dir.join(manifest::FILE), &bytes));
-				return written.is_ok();
 			}
 		}
 		false

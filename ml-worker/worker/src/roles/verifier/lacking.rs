@@ -4,18 +4,16 @@ use super::{
 	asking::ASKED,
 	lots::Lot,
 	round::Round,
-	sources::{has_manifest, has_state, places},
+	sources::{has_manifest, has_state},
 	Verifier,
 };
-use crate::roles::{display, store::AskedRecord, tasks::TaskError};
+use crate::roles::{common::rescues::has_inputs, display, store::AskedRecord, tasks::TaskError};
 use serde_json::json;
 use std::{collections::BTreeSet, path::Path, time::Instant};
 use tracing::debug;
 use trainyard_client::GroupView;
-use trainyard_program::spec::{FileRef, InputFile, JobSpec};
 use trainyard_proof::{
 	bundle,
-	inputs::check_content,
 	verify::{self, sizes_of},
 };
 use trainyard_protocol::{
@@ -66,7 +64,7 @@ impl Verifier {
 			}
 		}
 		if round.inputs.lock().await.is_none() {
-			let (has_rows, has_model) = self.has_inputs(spec.spec(), dir).await;
+			let (has_rows, has_model) = has_inputs(&self.home, spec.spec(), dir).await;
 			if !has_rows {
 				lacking.insert(sizes_of(spec).all_rows());
 			}
@@ -101,31 +99,6 @@ impl Verifier {
 			}
 		}
 		lacking
-	}
-
-	/// Returns whether the rows of a job, decoded or not, are in the cache or in `dir`, and whether its
-	/// initial model is, if it has one.
-	async fn has_inputs(&self, spec: &JobSpec, dir: &Path) -> (bool, bool) {
-		let (places, spec) = (places(&self.home, spec, dir), spec.clone());
-		let look = move || {
-			let is_here = |which: InputFile, file: &FileRef| {
-				let mut paths = places.iter().filter_map(|place| place.get(which));
-				paths.any(|path| check_content(path, which, file).is_ok())
-			};
-			let kept = places.iter().filter_map(|place| place.rows.as_ref());
-			let has_kept = kept.into_iter().any(|path| path.is_file());
-			let (mut rows, mut model) = (true, true);
-			for (which, file) in spec.files() {
-				match which {
-					InputFile::InitialModel => model &= is_here(which, &file),
-					InputFile::Data | InputFile::Labels => {
-						rows &= has_kept || is_here(which, &file)
-					}
-				}
-			}
-			(rows, model)
-		};
-		tokio::task::spawn_blocking(look).await.unwrap_or_default()
 	}
 
 	/// Asks on chain for what this verifier lacks of a result, and for `more`. Returns whether it is

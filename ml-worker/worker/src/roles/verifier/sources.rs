@@ -4,6 +4,7 @@ use super::{rescued::Stored, round::Round, Verifier};
 pub(super) use crate::roles::common::bundles::{
 	fetch_bundle, fetch_state, has_manifest, has_state, servers, states_url, SourceError,
 };
+pub(super) use crate::roles::common::rescues::places;
 use crate::roles::{
 	fetch::{Content, Fetcher, Wanted},
 	replay::{ReplayError, Scale},
@@ -17,7 +18,7 @@ use std::{
 };
 use tracing::debug;
 use trainyard_client::{GroupView, JobView};
-use trainyard_program::spec::{CheckedSpec, FileRef, InputFile, JobSpec};
+use trainyard_program::spec::{CheckedSpec, FileRef, JobSpec};
 use trainyard_proof::{
 	bundle::{self, manifest},
 	inputs::{check_content, InputPaths},
@@ -100,20 +101,6 @@ fn optional_files(spec: &CheckedSpec, trained: u32, needed: &[String], limit: u6
 		.map(manifest::checkpoint_file)
 		.filter(|file| !needed.contains(file))
 		.collect()
-}
-
-/// Returns where what a job reads may be: in the cache, or in the folder of a result. In this one are
-/// also rows that came by themselves, and the first state, which has the parameters of an initial model.
-pub(super) fn places(home: &Home, spec: &JobSpec, dir: &Path) -> [InputPaths; 3] {
-	let own = InputPaths::in_bundle(dir, spec).with_rows_in(dir, spec);
-	let mut stored = own.clone();
-	if let (Some(_), Some(step)) = (&spec.initial_model, spec.checkpoint_step(0)) {
-		let state = dir.join(manifest::checkpoint_file(step));
-		if state.is_file() {
-			stored.put(InputFile::InitialModel, state);
-		}
-	}
-	[home.inputs(spec), own, stored]
 }
 
 /// Brings the files that a job reads into `dir` from one source, if they are neither there nor in the
