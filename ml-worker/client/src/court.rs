@@ -14,9 +14,9 @@ mod storage;
 
 pub use history::{Happened, Sent};
 pub use refusal::Refusal;
-pub use storage::Said;
 #[cfg(any(test, feature = "testing"))]
-pub(crate) use storage::{leaves_key, named_leaf_key, rescues_key, Kept};
+pub(crate) use storage::{claims_key, leaves_key, named_leaf_key, rescues_key, Kept};
+pub use storage::{ClaimView, Said};
 
 use super::AccountId32;
 use codec::{Decode, Encode};

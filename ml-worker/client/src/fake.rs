@@ -2,6 +2,7 @@
 
 use super::{
 	client::{Chain, Connection},
+	court::ClaimView,
 	AccountId32, AuditView, ChainError, Findings, GroupVerdict, GroupView, JobView, MemberView,
 	ProjectView,
 };
@@ -227,6 +228,11 @@ impl FakeNode {
 	pub fn storing_named_leaf(self, job: JobId, trainer: &AccountId32, leaf: &Leaf) -> Self {
 		let key = crate::court::named_leaf_key(job, trainer, leaf.index);
 		self.storing([(key, leaf.encode())])
+	}
+
+	/// Lets an account have asked for this of the results of a job.
+	pub fn storing_claims(self, job: JobId, who: &AccountId32, claims: &[ClaimView]) -> Self {
+		self.storing([(crate::court::claims_key(job, who), claims.encode())])
 	}
 
 	/// Stores the leaves of its bundle that a trainer brought because they were asked for.

@@ -16,7 +16,7 @@ use trainyard_protocol::{
 	accusation::LeafContent,
 	forced::Forced,
 	job::{Balance, BlockNumber},
-	pieces::{self, Piece},
+	pieces::{self, Piece, Pieces},
 	views::RescuedView,
 	JobId, MicroUt, H256,
 };
@@ -128,6 +128,28 @@ pub(crate) struct Kept {
 	pub stored: bool,
 	/// Bytes that the trainer is paid for.
 	pub paid: u64,
+}
+
+/// What an account asked for of a result, with the fields of `Claim` of the pallet.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct ClaimView {
+	/// Of which result.
+	pub group: u32,
+	/// What.
+	pub pieces: Pieces,
+	/// What the account has on hold for the bytes.
+	pub prepaid: Balance,
+	/// What it has on hold for its place among those who ask while results stand.
+	pub pledge: Balance,
+	/// Whether it still lacks them.
+	pub open: bool,
+	/// What trainers that stored them had of it.
+	pub paid: Balance,
+}
+
+/// Returns the key under which what an account asked for is stored.
+pub(crate) fn claims_key(job: JobId, who: &AccountId32) -> Vec<u8> {
+	blake2(twox(item_of("Verification", "Claims"), &job), who)
 }
 
 /// Returns the key under which the leaves of a trainer's bundle are stored.
@@ -334,6 +356,17 @@ impl Chain {
 		self.court_entry("NamedLeaves", &named_leaf_key(job, trainer, state), at).await
 	}
 
+	/// Returns what an account asked for of the results of a job, as far as the chain remembers.
+	pub async fn claims_of(
+		&self,
+		job: JobId,
+		who: &AccountId32,
+		at: H256,
+	) -> Result<Vec<ClaimView>, ChainError> {
+		let key = claims_key(job, who);
+		Ok(self.court_entry("Claims", &key, at).await?.unwrap_or_default())
+	}
+
 	/// Returns the leaves of its bundle that a trainer brought because somebody asked for them, from the
 	/// first on.
 	pub async fn shown_leaves(
@@ -475,6 +508,17 @@ mod tests {
 		let view = RescuedView { piece: Piece::State(7), blob: one };
 		assert_eq!(chain.stored_rescues(9, &who, at).await.unwrap(), [view]);
 		assert_eq!(chain.stored_rescues(8, &who, at).await.unwrap(), []);
+	}
+
+	#[tokio::test]
+	async fn claims_are_those_of_one_account() {
+		let (who, other) = (AccountId32([2; 32]), AccountId32([3; 32]));
+		let pieces = Pieces::try_from(vec![Piece::Leaves, Piece::State(7)]).unwrap();
+		let claim = ClaimView { group: 1, pieces, prepaid: 5, pledge: 6, open: true, paid: 0 };
+		let chain = empty().storing_claims(9, &who, &[claim.clone()]).chain().await;
+		let at = fake::hash(1);
+		assert_eq!(chain.claims_of(9, &who, at).await.unwrap(), [claim]);
+		assert_eq!(chain.claims_of(9, &other, at).await.unwrap(), []);
 	}
 
 	#[tokio::test]

@@ -132,6 +132,11 @@ impl<K: Clone + Eq + Hash + Send + 'static> Tasks<K> {
 		!resting && !self.hopeless.contains(key) && !self.running.contains_key(key)
 	}
 
+	/// Forgets that the task under `key` failed: what it lacked has come. What is hopeless stays so.
+	pub fn forgive(&mut self, key: &K) {
+		self.failures.remove(key);
+	}
+
 	/// Returns whether something runs under `key`.
 	pub fn is_running(&self, key: &K) -> bool {
 		self.running.contains_key(key)
@@ -220,6 +225,8 @@ mod tests {
 		assert_eq!(tasks.ended().await.1, Err(TaskError::failed("no")));
 		assert!(!tasks.start(1, async { Ok(()) }), "it rests");
 		assert!(!tasks.is_ready(&1) && tasks.is_ready(&2));
+		tasks.forgive(&1);
+		assert!(tasks.is_ready(&1));
 		tasks.start(2, async { panic!("oh") });
 		let (key, outcome) = tasks.ended().await;
 		assert!(key == 2 && outcome.is_err());

@@ -137,7 +137,8 @@ pub enum Teller {
 }
 
 impl Teller {
-	async fn run(&self, call: &Call) -> Result<(), TxError> {
+	/// Sends a call, and waits until it is in a block.
+	pub async fn run(&self, call: &Call) -> Result<(), TxError> {
 		match self {
 			Self::Chain(sender) => sender.run(call).await.map(drop),
 			#[cfg(test)]

@@ -104,20 +104,34 @@ pub fn keep(
 	files::write(&folder.join(manifest::FILE), &manifest.to_bytes())
 }
 
-/// Returns an accusation of everyone who delivered a result, of which the bundle `shown` is false at
-/// `target`, and keeps beside its files in `dir` what a dispute with each needs. Fails where a bundle has no
-/// leaves there, or its manifest cannot be written.
-pub fn accusations(
+/// Returns an accusation of `who`, who delivered a result of which the bundle `shown` is false at `target`, and
+/// keeps beside its files in `dir` what a dispute needs. `None` where the bundle of that trainer is not known.
+/// Fails where it has no leaves there, or its manifest cannot be written.
+pub fn accusation_of(
 	(job, spec): (&JobView, &CheckedSpec),
 	shown: Shown<'_>,
 	(target, claimed): (Target, Claimed),
 	dir: &Path,
-) -> Result<Vec<Accusation>, PartingError> {
+	who: AccountId32,
+) -> Option<Result<Accusation, PartingError>> {
+	let bundle = bundle_of(job, shown, who)?;
 	let seed = job.seed.unwrap_or_default();
-	let of = |bundle: OfTrainer| {
-		keep(dir, spec, seed, &bundle).map_err(|e| PartingError::Files(e.into()))?;
-		let defendant = Defendant::Trainer { job: job.id, who: bundle.who };
-		accusation(defendant, bundle.shown(), target, claimed).ok_or(PartingError::NoLeaves(target))
-	};
-	accusable(job, shown.result).filter_map(|who| bundle_of(job, shown, who)).map(of).collect()
+	if let Err(e) = keep(dir, spec, seed, &bundle) {
+		return Some(Err(PartingError::Files(e.into())));
+	}
+	let defendant = Defendant::Trainer { job: job.id, who };
+	let accusation = accusation(defendant, bundle.shown(), target, claimed);
+	Some(accusation.ok_or(PartingError::NoLeaves(target)))
+}
+
+/// Returns an accusation of everyone who delivered a result, of which the bundle `shown` is false at
+/// `target`, as [`accusation_of`] does.
+pub fn accusations(
+	(job, spec): (&JobView, &CheckedSpec),
+	shown: Shown<'_>,
+	of: (Target, Claimed),
+	dir: &Path,
+) -> Result<Vec<Accusation>, PartingError> {
+	let accuse = |who| accusation_of((job, spec), shown, of, dir, who);
+	accusable(job, shown.result).filter_map(accuse).collect()
 }

@@ -35,9 +35,15 @@ pub(super) fn files_of(home: &Home, job: &JobView, dispute: &Dispute) -> Option<
 		(0..MAX_REPLICAS).map(of)
 	});
 	let has = |dir: &PathBuf| {
-		let bundle =
-			Bundle::open(dir).ok().filter(|_| manifest_of(dir, &result.bundle_root).is_some());
-		bundle.is_some_and(|bundle| step == 0 || bundle.has_checkpoint(step))
+		let Ok(bundle) = Bundle::open(dir) else { return false };
+		match dispute.stage.subject.target {
+			// It is compared with the leaf of whoever stored it.
+			Target::Rescue { blob, .. } => garbage(dir, &blob).is_file(),
+			_ => {
+				manifest_of(dir, &result.bundle_root).is_some()
+					&& (step == 0 || bundle.has_checkpoint(step))
+			}
+		}
 	};
 	let dir = results.into_iter().find(has)?;
 	let inputs = InputPaths::first_right(&case.spec, &places(home, &case.spec, &dir));

@@ -5,6 +5,7 @@ use super::{choice::choose, looked::Looked, moved, Whistleblower};
 use crate::roles::{
 	common::bundles::{fetch_bundle, servers},
 	common::files::{bring, servers as all_servers},
+	common::rescues::has_inputs,
 	disputes::{
 		accusing::Record,
 		bundles::accusations,
@@ -33,7 +34,7 @@ use trainyard_proof::{
 	court::{Options, Recorder},
 	data::kept,
 };
-use trainyard_protocol::job::WorkResult;
+use trainyard_protocol::{job::WorkResult, H256};
 
 /// The folder of the states in that of a bundle.
 const STATES: &str = "checkpoints";
@@ -100,36 +101,31 @@ impl Whistleblower {
 		let servers: Vec<String> = servers(&job, &result).into_iter().chain(relayed).collect();
 		let looking = Looking { job: &job, spec: &spec, result: &result, servers: &servers };
 		let bringing = self.bring(&looking, looked, &folder, share);
-		let (looked, segments) = tokio::select! {
-			brought = bringing => match brought {
-				Ok(brought) => brought,
-				Err(e) => {
-					let chosen = Looked::load(&folder).and_then(|looked| looked.segments);
-					let chosen = chosen.unwrap_or_default();
-					return Err(self.lacked((&job, &spec), &result, &chosen, &folder, e).await);
-				}
-			},
+		let brought = tokio::select! {
+			brought = bringing => brought,
 			() = stopped(&stop) => return Err(TaskError::Stopped),
 		};
-		let of_result = Files::of_bundle(&folder, self.home.inputs(&job.spec));
-		let (chosen, of, dir) = (segments.clone(), job.clone(), folder.clone());
-		let found = tokio::task::spawn_blocking(move || {
-			let subject = Subject { case: Case { spec, seed }, result };
-			let options = Options { stop, ..Options::default() };
-			let recorder = of_result.recorder(&subject, options).map_err(PartingError::Files)?;
-			let claims = recorder.claims().clone();
-			let forced = forced_of(&of, &result);
-			let shown = Shown { result: &result, claims: &claims, forced: &forced };
-			if !shown.is_whole() {
-				return Err(PartingError::NotWhole);
+		let garbage = self.garbage(&looking, &folder).await;
+		let (looked, segments) = match brought {
+			Ok(brought) => brought,
+			// Who stored something else for what is lacking is accused of that.
+			Err(_) if garbage.is_some() => {
+				(Looked::load(&folder).unwrap_or_else(Looked::begin), Vec::new())
 			}
-			let all = targets(&subject.case.spec, &chosen);
-			let Some(found) = first_false(&recorder, shown, &all)? else {
-				return Ok(Vec::new());
-			};
-			accusations((&of, &subject.case.spec), shown, found, &dir)
-		});
-		let accusations = found.await?.map_err(|e| TaskError::of(&e))?;
+			Err(e) => {
+				let chosen = Looked::load(&folder).and_then(|looked| looked.segments);
+				return Err(self.lacked(&looking, &chosen.unwrap_or_default(), &folder, e).await);
+			}
+		};
+		self.withdraw(&looking, &folder).await;
+		let mut accusations = match &garbage {
+			Some(_) if segments.is_empty() => Vec::new(),
+			_ => self.replay((&job, &spec, seed), result, &segments, &folder, stop).await?,
+		};
+		let is_new = |of: &Accusation| accusations.iter().all(|it| it.defendant != of.defendant);
+		if let Some(garbage) = garbage.filter(is_new) {
+			accusations.push(garbage);
+		}
 		let mut fields = json!({ "result": result.bundle_root, "segments": segments });
 		match accusations.first() {
 			None => {
@@ -156,6 +152,38 @@ impl Whistleblower {
 			}
 		}
 		Ok(())
+	}
+
+	/// Replays these segments of a result whose files are in `folder`, and returns an accusation of each of its
+	/// trainers by the first that is false; none where all are true.
+	async fn replay(
+		&self,
+		(job, spec, seed): (&JobView, &CheckedSpec, H256),
+		result: WorkResult,
+		segments: &[u32],
+		folder: &Path,
+		stop: Arc<AtomicBool>,
+	) -> Result<Vec<Accusation>, TaskError> {
+		let of_result = Files::of_bundle(folder, self.inputs(&job.spec, folder));
+		let (spec, chosen, of) = (spec.clone(), segments.to_vec(), job.clone());
+		let dir = folder.to_owned();
+		let found = tokio::task::spawn_blocking(move || {
+			let subject = Subject { case: Case { spec, seed }, result };
+			let options = Options { stop, ..Options::default() };
+			let recorder = of_result.recorder(&subject, options).map_err(PartingError::Files)?;
+			let claims = recorder.claims().clone();
+			let forced = forced_of(&of, &result);
+			let shown = Shown { result: &result, claims: &claims, forced: &forced };
+			if !shown.is_whole() {
+				return Err(PartingError::NotWhole);
+			}
+			let all = targets(&subject.case.spec, &chosen);
+			let Some(found) = first_false(&recorder, shown, &all)? else {
+				return Ok(Vec::new());
+			};
+			accusations((&of, &subject.case.spec), shown, found, &dir)
+		});
+		found.await?.map_err(|e| TaskError::of(&e))
 	}
 
 	/// Makes room for what is fetched. The data of the jobs that are disputed stay.
@@ -186,7 +214,7 @@ impl Whistleblower {
 		share: Duration,
 	) -> Result<(Looked, Vec<u32>), TaskError> {
 		let Looking { job, spec, result, .. } = looking;
-		bring(&self.fetcher, &self.home, spec, &all_servers(job), None).await?;
+		let inputs = bring(&self.fetcher, &self.home, spec, &all_servers(job), None).await;
 		let segments = match looked.segments.clone() {
 			Some(segments) => segments,
 			None => {
@@ -200,10 +228,18 @@ impl Whistleblower {
 			}
 		};
 		self.fetch(looking, &segments, folder).await?;
+		if let Err(e) = inputs {
+			// They may be on chain.
+			self.fetch_stored(looking, &[], folder).await;
+			if has_inputs(&self.home, spec, folder).await != (true, true) {
+				return Err(e.into());
+			}
+		}
 		Ok((looked, segments))
 	}
 
-	/// Brings the manifest of a result and the states with which these segments begin into `folder`.
+	/// Brings the manifest of a result and the states with which these segments begin into `folder`, from its
+	/// servers or from the chain.
 	async fn fetch(
 		&self,
 		looking: &Looking<'_>,
@@ -226,7 +262,12 @@ impl Whistleblower {
 				Err(e) => why = e.to_string(),
 			}
 		}
-		Err(TaskError::failed(format!("what is replayed of a result cannot be had: {why}")))
+		match self.fetch_stored(looking, &needed, folder).await {
+			true => Ok(()),
+			false => {
+				Err(TaskError::failed(format!("what is replayed of a result cannot be had: {why}")))
+			}
+		}
 	}
 }
 
@@ -246,14 +287,15 @@ mod tests {
 		http::{Server, Shelf},
 		report::Reporter,
 		store::{Home, Quota},
-		whistleblower::plan::Limits,
+		whistleblower::{claims::Claims, plan::Limits},
 	};
 	use axum::{extract::Request, http::StatusCode, response::IntoResponse, Router};
+	use codec::{Decode, Encode};
 	use std::{collections::HashMap, path::PathBuf};
 	use trainyard_client::{
 		court::Defendant,
 		fake::{self, FakeNode},
-		keys, AccountId32, ReplicaView, Transactor,
+		keys, AccountId32, BlobView, Chain, ReplicaView, RescuedView, Transactor,
 	};
 	use trainyard_program::spec::{Activation, Model};
 	use trainyard_proof::{
@@ -264,10 +306,12 @@ mod tests {
 	};
 	use trainyard_protocol::{
 		audit::AuditPhase,
+		blob::Chunked,
 		forced::Forced,
 		job::{Fate, JobState, Reveal},
+		pieces::Piece,
 		views::BundleView,
-		Text, H256,
+		Text,
 	};
 
 	/// Who serves a result.
@@ -279,6 +323,48 @@ mod tests {
 		ByRelay,
 		/// A trainer, but no parts of its states.
 		WithoutParts,
+		/// Nobody: all of it is on chain.
+		OnChain,
+		/// Nobody, and one of its trainers stored something else as the files of all states.
+		Garbage,
+	}
+
+	/// Returns a chain on which the leaves of a bundle are stored, and the files of its states or something
+	/// else, and these blobs.
+	async fn storing(bundle: &Bundle, garbage: bool) -> (Chain, Vec<RescuedView>) {
+		let shown = bundle.shown().unwrap().unwrap();
+		let steps = shown.checkpoints.iter().map(|checkpoint| checkpoint.step);
+		let file = |step| match garbage {
+			true => format!("not the state after step {step}").into_bytes(),
+			false => std::fs::read(bundle.path(&checkpoint_file(step))).unwrap(),
+		};
+		let files: Vec<Vec<u8>> = steps.map(file).collect();
+		let piece = |index| Piece::State(index);
+		let views: Vec<RescuedView> = (0u32..)
+			.zip(&files)
+			.map(|(at, bytes)| RescuedView { piece: piece(at), blob: Chunked::new(bytes).root })
+			.collect();
+		let bytes_of = move |root: H256| {
+			let mut found = files.iter().filter(|bytes| Chunked::new(bytes).root == root);
+			found.next().cloned().ok_or("no such blob")
+		};
+		let node = FakeNode::new(move |method, arguments, _| match method {
+			"TrainyardApi_blob" => {
+				let bytes = bytes_of(H256::decode(&mut &arguments[..]).unwrap())?;
+				let (size, chunks) = (bytes.len() as u64, Chunked::new(&bytes).chunks.len() as u32);
+				let (owner, missing) = (AccountId32([2; 32]), vec![]);
+				let (expires, removing) = (90, false);
+				Ok(Some(BlobView { owner, size, chunks, missing, expires, removing }).encode())
+			}
+			"trainyard_modelChunk" => {
+				let (root, index) = <(H256, u32)>::decode(&mut &arguments[..]).unwrap();
+				Ok(Chunked::new(&bytes_of(root)?).chunks[index as usize].to_vec())
+			}
+			_ => Err("no such method"),
+		});
+		let stores = AccountId32([2; 32]);
+		let node = node.storing_rescues(9, &stores, &views);
+		(node.storing_leaves(9, &stores, &shown.leaves()).chain().await, views)
 	}
 
 	/// What a look came to.
@@ -346,6 +432,7 @@ mod tests {
 		};
 		let (location, others) = match served {
 			Served::ByRelay => (Text::new("http://127.0.0.1:1").unwrap(), vec![url]),
+			Served::OnChain | Served::Garbage => (Text::new("http://127.0.0.1:1").unwrap(), vec![]),
 			_ => (Text::new(&url).unwrap(), vec![]),
 		};
 		let WorkResult { true_root, model_root, segments, diverged, .. } = result;
@@ -368,6 +455,11 @@ mod tests {
 		};
 		let mut group = fake::group(result);
 		group.bundles = vec![of(2, result.bundle_root, &own), of(3, other.bundle_root, &theirs)];
+		let mut chain = FakeNode::new(|_, _, _| Err("no such method")).chain().await;
+		if matches!(served, Served::OnChain | Served::Garbage) {
+			(chain, group.rescued) = storing(&bundle, served == Served::Garbage).await;
+			group.stored = group.rescued.iter().map(|of| of.piece).chain([Piece::Leaves]).collect();
+		}
 		let job = JobView {
 			id: 9,
 			spec: spec.spec().clone(),
@@ -383,8 +475,7 @@ mod tests {
 		let (accusations, _) = Accusations::open(me, &disputes, stakes, report.clone()).unwrap();
 		let accusations = Arc::new(accusations);
 		let folder = accusations.result_folder(9, &true_root);
-		let nobody = FakeNode::new(|_, _, _| Err("no such method")).chain().await;
-		let chain = Arc::new(nobody);
+		let chain = Arc::new(chain);
 		let key = keys::from_uri("//Eve").unwrap();
 		let large = Large {
 			teller: Teller::Chain(Arc::new(Transactor::new(chain.clone(), key))),
@@ -393,8 +484,19 @@ mod tests {
 			room: u64::MAX,
 			webhook: Webhook::new(report.clone(), None).unwrap(),
 		};
+		let claims = Claims {
+			me,
+			chain: large.chain.clone(),
+			teller: large.teller.clone(),
+			most: 0,
+			prepaid: 0,
+			byte: 1,
+			room: u64::MAX,
+			report: report.clone(),
+		};
 		let whistleblower = Whistleblower {
 			large,
+			claims,
 			fetcher: Fetcher::new(1, Duration::from_millis(10), Locations::Any).unwrap(),
 			limits: Limits { segments: 2, work: u64::MAX, data: u64::MAX, memory: 0 },
 			quota: Quota::of(u64::MAX),
@@ -486,6 +588,24 @@ mod tests {
 			let found = format!("\"target\":\"segment {}\"", jump - 1);
 			assert!(events.contains(&found) && !events.contains("reason"), "{events}");
 		}
+	}
+
+	/// What somebody asked for on chain is replayed from there, and whoever stored something else is accused
+	/// of that.
+	#[tokio::test(flavor = "multi_thread")]
+	async fn what_nobody_serves_is_read_from_the_chain() {
+		let Came { segments, accused, events, .. } =
+			look_at(testing::job, None, UNSPOILT, Served::OnChain).await;
+		assert!(segments.len() == 2 && accused.is_empty(), "{events}");
+		assert!(events.contains("looked_at"), "{events}");
+		let cheat = Some(Cheat::Fabricate { segments: 6 });
+		let Came { accused, events, .. } =
+			look_at(testing::job, cheat, UNSPOILT, Served::OnChain).await;
+		assert_eq!(accused.len(), 2, "{events}");
+		let Came { accused, events, .. } =
+			look_at(testing::job, None, UNSPOILT, Served::Garbage).await;
+		assert_eq!(accused, [AccountId32([2; 32])], "{events}");
+		assert!(events.contains("the file that is stored for state"), "{events}");
 	}
 
 	/// Where nobody opens states by parts, segments are random.

@@ -2,11 +2,12 @@
 //! and others that it draws for itself, and accuses whoever delivered a false one.
 //!
 //! It is nobody's seat: it is drawn for nothing, is paid for nothing but frauds that it proves, and has
-//! a deposit at stake for each accusation. It looks at one result at a time. What it found is on disk,
+//! a deposit at stake for each accusation. What nobody gives it asks for on chain, with a pledge. It looks at one result at a time. What it found is on disk,
 //! so it goes on after a kill: with the segments that it drew, and with its disputes.
 
 mod choice;
-mod large;
+mod claims;
+mod lacking;
 mod late;
 mod look;
 mod looked;
@@ -18,6 +19,7 @@ use super::{
 	common::{
 		bundles::relayed,
 		large::{Large, RelayArgs},
+		rescues::garbage,
 		webhook::{Webhook, WebhookError},
 	},
 	disputes::{
@@ -36,11 +38,13 @@ use super::{
 	tasks::{Outcome, TaskName, Tasks},
 };
 use crate::args::parse_ut;
+use claims::{ClaimArgs, Claims};
+use lacking::news;
 use late::LateJobs;
 use plan::{next, Limits, Subject};
 use serde_json::json;
 use std::{
-	collections::HashSet,
+	collections::{HashMap, HashSet},
 	sync::{Arc, Mutex},
 	time::Duration,
 };
@@ -49,6 +53,7 @@ use trainyard_client::{
 	court::{Dispute, Side},
 	AccountId32, Chain, Head, JobView, Transactor,
 };
+use trainyard_court::game::Target;
 use trainyard_protocol::{
 	job::{Balance, WorkResult},
 	JobId, MicroUt, H256,
@@ -63,6 +68,8 @@ pub struct WhistleblowerArgs {
 	locations: LocationArgs,
 	#[command(flatten)]
 	relays: RelayArgs,
+	#[command(flatten)]
+	claims: ClaimArgs,
 	#[command(flatten)]
 	disputes: DisputeArgs,
 	/// Segments of each result that are replayed: those that moved farthest, the first, the last, and
@@ -133,6 +140,7 @@ struct Whistleblower {
 	home: Arc<Home>,
 	fetcher: Fetcher,
 	large: Large,
+	claims: Claims,
 	limits: Limits,
 	quota: Quota,
 	accusations: Arc<Accusations>,
@@ -157,6 +165,8 @@ struct WhistleblowerRole {
 	once: bool,
 	/// Whether a result was looked at in this process.
 	has_looked: bool,
+	/// How much had come of each result when it was last looked at.
+	known: HashMap<Key, usize>,
 }
 
 /// Runs a whistleblower until it is asked to stop.
@@ -183,12 +193,14 @@ impl Role for WhistleblowerRole {
 		let stakes = Stakes { most: args.max_deposit, reserve: args.reserve, open: most };
 		let me = *sender.account();
 		let large = args.relays.large(&sender, webhook.clone()).await?;
+		let claims = args.claims.claims(&sender, report.clone()).await?;
 		let driver =
 			Driver::open(sender, me, &home.disputes(), &args.disputes, stakes, &report, webhook)?;
 		let mib = |n: u64| n.saturating_mul(1024 * 1024);
 		let whistleblower = Whistleblower {
 			fetcher,
 			large,
+			claims,
 			limits: Limits {
 				segments: args.segments_per_job,
 				work: args.max_ut,
@@ -205,7 +217,20 @@ impl Role for WhistleblowerRole {
 		let whistleblower = Arc::new(whistleblower);
 		let (once, has_looked, late) = (args.once, false, LateJobs::new(args.late));
 		let block_time = chain.block_time().await?;
-		Ok(Self { whistleblower, chain, driver, late, me, block_time, most, once, has_looked })
+		let known = HashMap::new();
+		let role = Self {
+			whistleblower,
+			chain,
+			driver,
+			late,
+			me,
+			block_time,
+			most,
+			once,
+			has_looked,
+			known,
+		};
+		Ok(role)
 	}
 
 	async fn look(&mut self, head: Head, tasks: &mut Tasks<Key>) -> Result<Next, LookError> {
@@ -232,6 +257,7 @@ impl Role for WhistleblowerRole {
 		let results: HashSet<Key> =
 			plan::results(&views).map(|(job, result)| key(job.id, &result)).collect();
 		tasks.stop_unless(|key| !matches!(key, Key::Look(..)) || results.contains(key));
+		self.known.retain(|key, _| results.contains(key));
 		let looks = tasks.running().any(|key| matches!(key, Key::Look(..)));
 		let may = !looks && open < self.most && !(self.once && self.has_looked);
 		if !may {
@@ -240,7 +266,8 @@ impl Role for WhistleblowerRole {
 		let waiting = next(&views, &self.me, |job, result| this.is_done(job, result));
 		for Subject { job, result } in waiting {
 			let key = key(job.id, &result);
-			if !tasks.is_ready(&key) {
+			let known = self.known.get(&key).copied();
+			if known.is_none() && !tasks.is_ready(&key) {
 				continue;
 			}
 			if let Err(refusal) = this.limits.check(job) {
@@ -252,9 +279,18 @@ impl Role for WhistleblowerRole {
 				}
 				continue;
 			}
-			let (this, job) = (this.clone(), (*job).clone());
 			let relays = self.chain.relays_of(job.id, head.hash).await?;
-			let relayed = relayed(&job, &result, &relays);
+			let relayed = relayed(job, &result, &relays);
+			let news = news(job, &result, &relayed);
+			if known.is_some_and(|known| known < news) {
+				// What it waits for may have come.
+				tasks.forgive(&key);
+			}
+			if !tasks.is_ready(&key) {
+				continue;
+			}
+			self.known.insert(key, news);
+			let (this, job) = (this.clone(), (*job).clone());
 			// Most of the time that is left is for replays, and for others to look at.
 			let left = plan::until(&job).saturating_sub(head.number);
 			let share = (self.block_time.saturating_mul(left) / 4).min(moved::LONGEST);
@@ -313,8 +349,17 @@ impl Whistleblower {
 		let side = dispute.side_of(me)?;
 		let root = self.accusations.result_of(&job.seed?, &dispute.defendant)?;
 		let folder = self.accusations.result_folder(job.id, &root);
-		let files = Files::of_bundle(&folder, self.home.inputs(&job.spec));
+		if side != Side::Challenger {
+			return None;
+		}
+		let files = Files::of_bundle(&folder, self.inputs(&job.spec, &folder));
 		let accused = Matter::of(job, &dispute.defendant)?.result.bundle_root;
-		(side == Side::Challenger).then(|| files.for_bundle(&accused))
+		let blob = match dispute.stage.subject.target {
+			Target::Rescue { blob, .. } => {
+				Some(garbage(&folder, &blob)).filter(|path| path.is_file())
+			}
+			_ => None,
+		};
+		Some(Files { blob, ..files.for_bundle(&accused) })
 	}
 }

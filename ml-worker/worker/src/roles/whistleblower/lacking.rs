@@ -1,0 +1,186 @@
+//! What is done on chain about what cannot be fetched of a result: what blocks carry is asked for, and of a
+//! state that none carries a committee.
+
+use super::{look::Looking, Whistleblower};
+use crate::roles::{
+	common::{
+		bundles::{has_manifest, has_state},
+		large::patience,
+		rescues::{has_inputs, places, stored, stored_garbage, was_read, OnChain, Stored},
+	},
+	tasks::TaskError,
+};
+use std::{collections::BTreeSet, path::Path};
+use tracing::debug;
+use trainyard_client::{
+	court::{Accusation, Defendant},
+	GroupView, JobView, RescuedView,
+};
+use trainyard_program::spec::JobSpec;
+use trainyard_proof::{
+	bundle::{manifest::checkpoint_file, max_checkpoint_bytes},
+	inputs::InputPaths,
+	verify::{sizes_of, Charge},
+};
+use trainyard_protocol::{audit::AuditPhase, job::WorkResult, pieces::Piece};
+
+/// The file in the folder of a result that says what was done for states that no block carries.
+const RELAYED: &str = "lacked.json";
+/// The file there that says what was asked for on chain.
+const CLAIMED: &str = "claimed.json";
+
+/// Returns a result of a job as its audit has it, with its number there.
+fn group_of<'a>(job: &'a JobView, result: &WorkResult) -> Option<(u32, &'a GroupView)> {
+	let groups = job.audit.iter().flat_map(|audit| &audit.groups);
+	(0u32..).zip(groups).find(|(_, group)| group.result.common() == result.common())
+}
+
+impl Whistleblower {
+	/// Returns where the files are that a job reads: in the cache, or in the folder of a result where some
+	/// came from the chain.
+	pub(super) fn inputs(&self, spec: &JobSpec, folder: &Path) -> InputPaths {
+		let cached = self.home.inputs(spec);
+		let is_here = |which| cached.get(which).is_some_and(Path::is_file);
+		match spec.files().all(|(which, _)| is_here(which)) {
+			true => cached,
+			false => InputPaths::first_right(spec, &places(&self.home, spec, folder)),
+		}
+	}
+
+	/// Reads what was stored on chain of a result, as far as it is of use: its leaves, the rows of the job where
+	/// they are nowhere else, and the states in the `needed` files. Returns whether these are in `folder` then.
+	pub(super) async fn fetch_stored(
+		&self,
+		looking: &Looking<'_>,
+		needed: &[String],
+		folder: &Path,
+	) -> bool {
+		let Looking { job, spec, result, .. } = looking;
+		let (Some((_, group)), Some(seed)) = (group_of(job, result), job.seed) else {
+			return false;
+		};
+		let (has_rows, has_model) = has_inputs(&self.home, spec, folder).await;
+		let is_needed = |index: u32| {
+			let name = spec.checkpoint_step(index).map(checkpoint_file);
+			(index == 0 && !has_model) || name.is_some_and(|name| needed.contains(&name))
+		};
+		let on_chain = OnChain { chain: &self.claims.chain, job, spec, seed, group };
+		for stored in stored(group, spec) {
+			let wanted = match stored {
+				Stored::Leaves => true,
+				Stored::Blob(RescuedView { piece: Piece::State(index), .. }) => is_needed(index),
+				Stored::Blob(_) => !has_rows,
+			};
+			let root = result.bundle_root;
+			if !wanted || was_read(&self.home, spec, folder, root, &stored).await {
+				continue;
+			}
+			if let Err(e) = on_chain.fetch(&stored, folder, |_| None).await {
+				debug!("job {}: {e}", job.id);
+			}
+		}
+		let limit = max_checkpoint_bytes(spec);
+		for name in needed {
+			if !has_state(folder, name, limit).await {
+				return false;
+			}
+		}
+		has_manifest(folder, result.bundle_root).await
+	}
+
+	/// Returns an accusation of who stored something else on chain as the file of a state of a result.
+	pub(super) async fn garbage(
+		&self,
+		looking: &Looking<'_>,
+		folder: &Path,
+	) -> Option<Accusation> {
+		let Looking { job, result, .. } = looking;
+		let (_, group) = group_of(job, result)?;
+		let (who, charge) = stored_garbage(&self.claims.chain, job, group, folder).await?;
+		let Charge { target, claimed, leaves } = charge;
+		let defendant = Defendant::Trainer { job: job.id, who };
+		Some(Accusation { defendant, target, claimed, leaves: leaves.into_inner() })
+	}
+
+	/// Withdraws what was asked for of a result: it is here.
+	pub(super) async fn withdraw(&self, looking: &Looking<'_>, folder: &Path) {
+		let Looking { job, result, .. } = looking;
+		if let Some((group, _)) = group_of(job, result) {
+			self.claims.withdraw(job.id, group, &folder.join(CLAIMED)).await;
+		}
+	}
+
+	/// Returns what becomes of a look at a result of which something could not be fetched, for this
+	/// `problem`: while results stand it is asked for, or a committee is where it is a state that no block
+	/// carries, and it is looked again. `segments` are those that are replayed, where they are chosen.
+	pub(super) async fn lacked(
+		&self,
+		looking: &Looking<'_>,
+		segments: &[u32],
+		folder: &Path,
+		problem: TaskError,
+	) -> TaskError {
+		let phase = looking.job.audit.as_ref().map(|audit| audit.phase);
+		let Some(AuditPhase::Standing { until }) = phase else { return problem };
+		match self.ask(looking, segments, folder, until).await {
+			Ok(true) => TaskError::Transient(format!("{problem}; it is asked for on chain")),
+			Ok(false) => problem,
+			Err(e) => e,
+		}
+	}
+
+	/// Does on chain what is due about what is lacking of a result, which stands until this block. Returns
+	/// whether it may still come.
+	async fn ask(
+		&self,
+		looking: &Looking<'_>,
+		segments: &[u32],
+		folder: &Path,
+		until: u32,
+	) -> Result<bool, TaskError> {
+		let Looking { job, spec, result, .. } = looking;
+		let Some((number, group)) = group_of(job, result) else { return Ok(false) };
+		let is_listed = has_manifest(folder, result.bundle_root).await;
+		let (has_rows, has_model) = has_inputs(&self.home, spec, folder).await;
+		let begins = segments.iter().copied().filter(|segment| *segment > 0);
+		let mut states = BTreeSet::new();
+		for index in begins.chain((!has_model).then_some(0)) {
+			let Some(step) = spec.checkpoint_step(index) else { continue };
+			let limit = max_checkpoint_bytes(spec);
+			if !is_listed || !has_state(folder, &checkpoint_file(step), limit).await {
+				states.insert(index);
+			}
+		}
+		let sizes = sizes_of(spec);
+		let mut lacking = Vec::new();
+		lacking.extend((!is_listed).then_some(Piece::Leaves));
+		lacking.extend((!has_rows).then(|| sizes.all_rows()));
+		let is_large = self.large.is_large(spec);
+		if !is_large {
+			lacking.extend(states.iter().copied().map(Piece::State));
+		}
+		// What is stored is read.
+		lacking.retain(|piece| !group.stored.contains(piece));
+		let best = self.claims.chain.head().await?.number;
+		let patience = patience(until, best);
+		let mut waits = false;
+		if !lacking.is_empty() {
+			let (of, record) = ((job.id, number, *result), folder.join(CLAIMED));
+			waits |= self.claims.advance(of, (&lacking, &sizes), &record, patience).await?;
+		}
+		// Without a manifest nothing shows which state a file must have.
+		if is_large && is_listed && !states.is_empty() {
+			let (states, record): (Vec<u32>, _) =
+				(states.into_iter().collect(), folder.join(RELAYED));
+			waits |= self.large.advance((job.id, number), &states, &record, patience).await?;
+		}
+		Ok(waits)
+	}
+}
+
+/// Returns how much of a result came that was not there before, in a number that grows with it: pieces on
+/// chain, and seats of relays that have something.
+pub(super) fn news(job: &JobView, result: &WorkResult, relayed: &[String]) -> usize {
+	let stored = group_of(job, result).map_or(0, |(_, group)| group.stored.len());
+	stored.saturating_add(relayed.len())
+}
