@@ -158,6 +158,44 @@ export async function serveOnce(port) {
 }
 
 /**
+ * A line by which one worker reaches the HTTP servers of others: a proxy that answers where
+ * `passes(url)` is false as a server does that has no such file, and passes everything else on. Returns
+ * the `env` of a worker that fetches by this line and by no other, the `refused()` URLs, and `close()`.
+ */
+export async function serveLine(passes) {
+	const refused = [];
+	const server = createHttp((request, response) => {
+		const { url, method, headers } = request;
+		if (!passes(url)) {
+			refused.push(url);
+			response.writeHead(404).end('it is not given to you\n');
+			return;
+		}
+		const upstream = requestHttp(url, { method, headers }, (answer) => {
+			response.writeHead(answer.statusCode, answer.headers);
+			answer.pipe(response);
+		});
+		upstream.on('error', () => response.destroy());
+		request.pipe(upstream);
+	});
+	await new Promise((resolve, reject) => {
+		server.once('error', reject);
+		server.listen(0, '127.0.0.1', resolve);
+	});
+	const proxy = `http://127.0.0.1:${server.address().port}`;
+	return {
+		// What the machine says of addresses without a proxy must not count.
+		env: { http_proxy: proxy, HTTP_PROXY: proxy, no_proxy: '', NO_PROXY: '' },
+		refused: () => refused,
+		close: () =>
+			new Promise((resolve) => {
+				server.closeAllConnections?.();
+				server.close(resolve);
+			}),
+	};
+}
+
+/**
  * Serves the given files over HTTP on a free port of this machine, each by its name.
  * Returns `url(name)`, the names asked for so far, and `close()`.
  */

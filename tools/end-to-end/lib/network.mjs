@@ -98,13 +98,13 @@ export class Network {
 
 	/**
 	 * Starts a worker in a long-running role as the development account `suri`. `flags` may name
-	 * another way to the node.
+	 * another way to the node, and `env` has variables of the environment, such as a proxy.
 	 */
-	startWorker(role, suri, flags = [], name = `${role}-${suri.replace(/\W/g, '').toLowerCase()}`) {
+	startWorker(role, suri, flags = [], name = `${role}-${suri.replace(/\W/g, '').toLowerCase()}`, env = {}) {
 		const folder = join(this.folder, name);
 		const node = flags.includes('--node') ? [] : ['--node', this.url];
 		const command = [this.workerBinary, role, ...node, '--suri', suri, '--dir', folder, ...flags];
-		return this.fleet.start(name, 'nice', [...AFTER_NODES, ...command]);
+		return this.fleet.start(name, 'nice', [...AFTER_NODES, ...command], { env });
 	}
 
 	/** Runs a command of the worker to its end. */
