@@ -23,7 +23,7 @@ use trainyard_proof::bundle::files;
 use trainyard_protocol::{
 	blob, fees,
 	job::{Balance, BlockNumber, WorkResult},
-	pieces::{Piece, PieceSizes, Pieces, MAX_PIECES},
+	pieces::{Piece, PieceSizes, Pieces},
 	JobId,
 };
 
@@ -53,6 +53,8 @@ const FINAL: [&str; 4] = [
 	"Verification::NoSuchPiece",
 	"Verification::NoAudit",
 ];
+/// Pieces that are asked for at a time: as many as are asked for without a pledge where nobody else asks.
+const AT_ONCE: usize = 16;
 /// What the chain answers where nothing is asked for.
 const NOT_ASKED: &str = "Verification::NotAsked";
 
@@ -199,7 +201,7 @@ impl Claims {
 			taken = if fits { all } else { taken };
 			fits
 		};
-		pieces.iter().filter(|piece| fits(piece)).take(MAX_PIECES as usize).copied().collect()
+		pieces.iter().filter(|piece| fits(piece)).take(AT_ONCE).copied().collect()
 	}
 
 	/// Returns whether a claim of this account on a result is open.
