@@ -17,7 +17,7 @@
 //! at all pays as for an audit that it was absent from. What seats did not earn returns; where a doubt was
 //! right, what the first committee did not earn is the doubter's, up to what it paid. Who asked for what
 //! was not to be had has what it paid back from the audit's escrow for storing, which the trainers' deposit
-//! makes whole. A seat of the audit that lacked the result, or was drawn to replay it again, has the fees of
+//! makes whole. So has whoever asked meanwhile for another piece of that result. A seat of the audit that lacked the result, or was drawn to replay it again, has the fees of
 //! the seats back from there as well, where the piece was held. Each answer that a piece is
 //! held, and each relay that runs, makes the next relay of that result dearer by one committee: asking
 //! again and again costs the square of it. The rest of that goes to the jackpot.

@@ -35,6 +35,8 @@ impl<T: Config> Pallet<T> {
 		}
 		let Some(mut audit) = AuditRecords::<T>::get(job) else { return };
 		audit.relays = open.len() as u32;
+		let found = audit.groups.get(group as usize);
+		let lost = found.is_some_and(|found| found.decision == Some(Decision::Unavailable));
 		match held {
 			Some(true) => {
 				HeldRelays::<T>::mutate(job, group, |count| *count = count.saturating_add(1));
@@ -59,6 +61,15 @@ impl<T: Config> Pallet<T> {
 				Self::decide(job, &mut audit, |at, _| {
 					(at == group).then_some(Decision::Unavailable)
 				});
+			}
+			// Another relay of the result was over sooner: who asked for this piece asked as rightly.
+			None if lost => {
+				let paid = owed.iter().filter(|(who, _)| *who == by).map(|(_, paid)| *paid);
+				let free = audit.storage.saturating_sub(Self::kept_for_relays(&audit));
+				let back = paid.fold(0, Balance::saturating_add).min(free);
+				if back > 0 && audit.owed.try_push((by, back)).is_ok() {
+					audit.storage = audit.storage.saturating_sub(back);
+				}
 			}
 			None => {}
 		}
@@ -146,9 +157,7 @@ impl<T: Config> Pallet<T> {
 			}
 		}
 		Self::release_for_relay(&by, left);
-		if held.is_some() {
-			owed.push((by, paid));
-		}
+		owed.push((by, paid));
 		Self::release_seats(id, &relay, held.is_some());
 		Self::deposit_event(Event::RelayEnded { relay: id, held });
 		owed

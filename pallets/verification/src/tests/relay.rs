@@ -318,6 +318,32 @@ fn asking_for_much_at_once_costs_no_less() {
 	});
 }
 
+/// Of several relays of what is withheld the first that is over decides: whoever asked for another piece has
+/// back what the seats were paid that had spoken, as far as the escrow goes.
+#[test]
+fn who_asked_beside_an_answer_that_nothing_is_to_be_had_has_its_fees_back() {
+	for (storage, back) in [(STORAGE, 4 * RELAY_FEE), (RELAY_FEE * (SEATS as u128 + 1), RELAY_FEE)]
+	{
+		run(|| {
+			large_state_after(&[Say::Yes; 3], storage);
+			assert_ok!(ask_relay(ASKER));
+			assert_ok!(ask_relay_of(DOUBTER, Piece::State(2), u128::MAX));
+			relay_until(1, is_saying);
+			for who in &relay_seats(1)[..4] {
+				assert_ok!(say_of(*who, 1, false));
+			}
+			vote(0, 0);
+			vote(0, 0);
+			relay_over(0);
+			ended(Some(false));
+			relay_over(1);
+			assert_eq!((free(DOUBTER), for_relays(DOUBTER)), (ENDOWMENT - 4 * RELAY_FEE, 0));
+			assert_eq!(finish().0, [Decision::Unavailable]);
+			assert_eq!(Owed::get(), [(ASKER, ALL), (DOUBTER, back)]);
+		});
+	}
+}
+
 /// Whoever withholds a state from a seat and gives it to a relay must not make it dear to look: a seat that
 /// lacked the result has the fees of the seats back as far as the escrow goes, and nobody else has.
 #[test]

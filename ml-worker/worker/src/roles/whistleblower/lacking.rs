@@ -59,13 +59,17 @@ impl Whistleblower {
 		let (Some((_, group)), Some(seed)) = (group_of(job, result), job.seed) else {
 			return false;
 		};
-		let (has_rows, has_model) = has_inputs(&self.home, spec, folder).await;
+		let found = stored(group, spec);
+		let (has_rows, has_model) = match found.is_empty() {
+			true => (true, true),
+			false => has_inputs(&self.home, spec, folder).await,
+		};
 		let is_needed = |index: u32| {
 			let name = spec.checkpoint_step(index).map(checkpoint_file);
 			(index == 0 && !has_model) || name.is_some_and(|name| needed.contains(&name))
 		};
 		let on_chain = OnChain { chain: &self.claims.chain, job, spec, seed, group };
-		for stored in stored(group, spec) {
+		for stored in found {
 			let wanted = match stored {
 				Stored::Leaves => true,
 				Stored::Blob(RescuedView { piece: Piece::State(index), .. }) => is_needed(index),
