@@ -205,7 +205,7 @@ mod benchmarks {
 		}
 		// It paid for pieces of all of them.
 		let pieces = all_pieces();
-		let asked: Vec<Asked> = pieces.iter().map(|piece| Asked::new(*piece, 1_000_000)).collect();
+		let asked = asked_by_seats(true);
 		for group in audit.groups.iter_mut() {
 			group.asked = asked.clone().try_into().expect("fewer than there can be");
 		}
@@ -406,12 +406,17 @@ mod benchmarks {
 		assert_eq!(Claims::<T>::iter_prefix(JOB).count(), 1);
 	}
 
-	/// Everybody asks for everything.
+	/// Everybody who can asks for everything while results stand.
 	#[benchmark]
 	fn withdraw_request() {
 		let caller = verifier::<T>(MAX_VERIFIERS - 1);
-		let mut audit = largest::<T>(AuditPhase::Committing { until: u32::MAX });
-		ask_for_everything::<T>(&mut audit, &caller);
+		let mut audit = largest::<T>(AuditPhase::Standing { until: u32::MAX });
+		crowd_out::<T>(&mut audit);
+		Claims::<T>::mutate(JOB, &caller, |claims| {
+			claims.iter_mut().for_each(|claim| claim.pledge = claim.prepaid / 2);
+			claims.iter_mut().for_each(|claim| claim.prepaid /= 2);
+		});
+		funded::<T>(&T::Jackpot::get(), 0);
 		AuditRecords::<T>::insert(JOB, audit);
 
 		#[extrinsic_call]
@@ -554,6 +559,22 @@ mod benchmarks {
 		let mut audit = standing::<T>();
 		audit.window = None;
 		audit.phase = AuditPhase::Revealing { until: 0 };
+		// All that they asked for of the others is on chain.
+		for (at, member) in (0u32..).zip(&audit.committee) {
+			let claim = |group| Claim {
+				group,
+				pieces: of_seat(at),
+				prepaid: 0,
+				pledge: 0,
+				open: false,
+				paid: 0,
+			};
+			let claims = (0..MAX_REPLICAS - 1).map(claim).collect();
+			Claims::<T>::insert(JOB, &member.verifier, BoundedVec::truncate_from(claims));
+		}
+		for group in audit.groups.iter_mut() {
+			group.asked = asked_by_seats(true).try_into().expect("fewer than there can be");
+		}
 		AuditRecords::<T>::insert(JOB, &audit);
 		for member in &audit.committee {
 			Verdicts::<T>::mutate(JOB, &member.verifier, |findings| {

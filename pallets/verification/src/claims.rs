@@ -16,7 +16,7 @@
 //!   for its place, which costs a part of that (`places`).
 //! - A seat gets what it paid back from the audit's escrow, of the pieces that its draws read. Which
 //!   these are is known when it reveals.
-//! - What is stored already is not asked for again.
+//! - What is stored already is not asked for again. How much somebody can ask for: `shares`.
 
 use crate::{
 	places::Wanted, Asked, AuditOf, AuditRecords, Claim, Claims, Config, Error, Event, HoldReason,
@@ -110,8 +110,8 @@ impl<T: Config> Pallet<T> {
 		}
 		let found = audit.groups.get_mut(group as usize).ok_or(Error::<T>::NoSuchGroup)?;
 		for (piece, bytes) in sized {
-			if !found.asked.iter().any(|asked| asked.piece == piece) {
-				let asked = Asked::new(piece, bytes);
+			if !found.has_asked(&piece) {
+				let asked = Asked::new(piece, bytes, late);
 				found.asked.try_push(asked).map_err(|_| Error::<T>::TooManyPieces)?;
 			}
 		}
@@ -192,6 +192,8 @@ impl<T: Config> Pallet<T> {
 		for claim in claims.iter_mut().filter(|claim| claim.open && groups(claim.group)) {
 			withdrawn = true;
 			claim.open = false;
+			// It takes nothing of its owner's share any more.
+			claim.pieces = Default::default();
 			Self::take_pledge(job, who, claim);
 			Self::return_claim(who, claim);
 			let (who, group) = (who.clone(), claim.group);
@@ -327,6 +329,10 @@ impl<T: Config> Pallet<T> {
 						segments.push(segment);
 					}
 					segments
+				}
+				// It lacks what it had no room to ask for.
+				GroupVerdict::Unavailable if Self::has_used_up(job, audit, who, claim.group) => {
+					vrf::own_segments(&spent.output, claim.group, result.segments, spent.draws)
 				}
 				GroupVerdict::Unavailable => continue,
 			};

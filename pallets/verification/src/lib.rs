@@ -63,6 +63,7 @@ mod relay;
 mod rescue;
 mod rounds;
 mod seats;
+mod shares;
 mod stakes;
 mod standing;
 #[cfg(test)]

@@ -5,8 +5,8 @@
 //!
 //! - **Who pledges more displaces who pledged least**, by the part of the room that each takes. A pledge
 //!   is held beside the price of the bytes. Who is displaced has both back at once. All room is sixteen
-//!   parts: a part is one of [`MAX_STRANGERS`] places, and a 16th of the bytes, the pieces and the ranges
-//!   that can be asked for at a time. So a crowd that keeps out who needs one part locks 16 times what
+//!   parts: a part is one of [`MAX_STRANGERS`] places, and a 16th of the bytes, the [pieces](LATE_PIECES) and
+//!   the ranges that can be asked for at a time. So a crowd that keeps out who needs one part locks 16 times what
 //!   that one does.
 //! - **A part of a pledge is the price of its place**, one in [`PLEDGE_PART`]. It goes to the jackpot when
 //!   its owner withdraws, or has what it asked for from the chain. It returns to who was displaced, and
@@ -17,10 +17,12 @@
 //! result brings two prices at most, its pay and its power. So a crowd loses as soon as somebody is ready
 //! to pledge a 160th of the price, of which it has all back.
 //!
-//! What is stored stays in the list of a result, which is finite. So whoever asks for more than the first
-//! [`FREE_PIECES`] pledges for each a part of the deposit of a challenge that grows with its place in the
-//! list. A crowd that has all 68 filled by the cheat itself pledges 86 deposits of a challenge, and has
-//! 64 of them back.
+//! What is stored takes room of nobody, since the oldest of it is let go (`shares`). But trainers have to
+//! store whatever is asked for, and a cheat could let go what others asked for by having more stored. So
+//! whoever asks for more than the first [`FREE_PIECES`] of a result pledges for each a part of the deposit of a
+//! challenge that grows with the number of those that were stored before. To make the next piece dearer by
+//! one such deposit a crowd has sixteen stored; so it pledges the square of what others then need. For 68
+//! pieces these are 86 deposits, of which it has 64 back, and the 69th asks for three.
 
 use crate::{
 	AuditOf, Claim, Claims, Config, Error, Event, Pallet, ALL_CLAIMS, FREE_PIECES, MAX_STRANGERS,
@@ -36,7 +38,7 @@ use frame_support::{
 use sp_runtime::DispatchResult;
 use trainyard_protocol::{
 	job::Balance,
-	pieces::{Piece, MAX_PIECES, MAX_RANGES},
+	pieces::{Piece, LATE_PIECES, MAX_RANGES},
 	JobId,
 };
 
@@ -63,7 +65,8 @@ struct Claimant<AccountId> {
 	claims: BoundedVec<Claim, ConstU32<ALL_CLAIMS>>,
 }
 
-/// Returns the least pledge for pieces that come to these places in the list of a result, from 0.
+/// Returns the least pledge for pieces of a result with these numbers, from 0, in the order in which they are
+/// stored.
 pub(crate) fn least_pledge(challenge: Balance, places: Range<u32>) -> Balance {
 	let beyond = |place: u32| place.saturating_add(1).saturating_sub(FREE_PIECES);
 	let parts = places.fold(0u32, |sum, place| sum.saturating_add(beyond(place)));
@@ -83,7 +86,7 @@ impl<T: Config> Pallet<T> {
 			u32::try_from(parts).unwrap_or(u32::MAX)
 		};
 		of(bytes, T::MaxRescue::get())
-			.max(of(count.into(), MAX_PIECES.into()))
+			.max(of(count.into(), LATE_PIECES.into()))
 			.max(of(ranges.into(), MAX_RANGES.into()))
 			.max(1)
 	}
@@ -99,45 +102,35 @@ impl<T: Config> Pallet<T> {
 		})
 	}
 
-	/// Fails where the list of a result has no room for what is `wanted`, beside what is stored and what
-	/// these other claims name. Returns the places of what comes to the list, from 0.
+	/// Fails where there is no room for what is `wanted` of a result, beside what these other claims name.
+	/// Returns the numbers of those pieces that are new, from 0, counted with all that were stored.
 	fn has_room<'a>(
 		audit: &AuditOf<T>,
 		wanted: &Wanted<'_>,
 		claims: impl Iterator<Item = &'a Claim>,
 	) -> Result<Range<u32>, Error<T>> {
 		let group = audit.groups.get(wanted.group as usize).ok_or(Error::<T>::NoSuchGroup)?;
-		let mut all: BTreeSet<Piece> = group.stored_pieces().collect();
+		let mut all = BTreeSet::new();
 		for claim in claims.filter(|claim| claim.open && claim.group == wanted.group) {
 			all.extend(claim.pieces.iter().copied());
 		}
-		let before = all.len() as u32;
-		let asked = group.bytes_of(|piece| all.contains(piece));
-		let mut bytes = asked.saturating_sub(group.stored_bytes());
+		let mut bytes = group.bytes_of(|piece| all.contains(piece));
+		let counted = |all: &BTreeSet<Piece>| {
+			let counted = all.iter().filter(|piece| group.counts(&audit.sizes, piece));
+			let is_range = |piece: &&Piece| matches!(piece, Piece::Rows { .. });
+			(counted.clone().count() as u32, counted.filter(is_range).count() as u32)
+		};
+		let (before, _) = counted(&all);
 		for (piece, size) in wanted.pieces {
 			if all.insert(*piece) {
 				bytes = bytes.saturating_add(*size);
 			}
 		}
-		let ranges = all.iter().filter(|piece| matches!(piece, Piece::Rows { .. })).count();
-		let fits = all.len() <= MAX_PIECES as usize && ranges <= MAX_RANGES as usize;
-		ensure!(fits, Error::<T>::TooManyPieces);
+		let (after, ranges) = counted(&all);
+		ensure!(after <= LATE_PIECES && ranges <= MAX_RANGES, Error::<T>::TooManyPieces);
 		// Nobody may ask for more than can be stored, and have it taken for withheld.
 		ensure!(bytes <= T::MaxRescue::get(), Error::<T>::TooManyBytes);
-		Ok(before..all.len() as u32)
-	}
-
-	/// Fails where a committee that works has no room for what is `wanted`: there nobody is displaced.
-	pub(crate) fn find_room(
-		job: JobId,
-		audit: &AuditOf<T>,
-		who: &T::AccountId,
-		wanted: &Wanted<'_>,
-	) -> DispatchResult {
-		let others = Claims::<T>::iter_prefix(job).filter(|(other, _)| other != who);
-		let claims: Vec<Claim> = others.flat_map(|(_, claims)| claims).collect();
-		Self::has_room(audit, wanted, claims.iter())?;
-		Ok(())
+		Ok(group.late.saturating_add(before)..group.late.saturating_add(after))
 	}
 
 	/// Makes room for what `who` wants while results stand: displaces who pledged least, as long as that is
@@ -237,9 +230,10 @@ mod tests {
 		assert_eq!(least_pledge(1_600, 0..FREE_PIECES), 0);
 		assert_eq!(least_pledge(1_600, FREE_PIECES..FREE_PIECES + 1), 100);
 		assert_eq!(least_pledge(1_600, 10..FREE_PIECES + 3), 100 + 200 + 300);
-		assert_eq!(least_pledge(1_600, MAX_PIECES - 1..MAX_PIECES), 5_200);
-		// What the docs say of all of them.
-		let all = least_pledge(1_600, 0..MAX_PIECES);
+		// What the docs say: of 68, of the next one, and that it goes on.
+		let all = least_pledge(1_600, 0..68);
 		assert_eq!((all / 1_600, (all - all / PLEDGE_PART) / 1_600), (86, 64));
+		assert_eq!(least_pledge(1_600, 68..69), 5_300);
+		assert_eq!(least_pledge(1_600, 1_000..1_001), 98_500);
 	}
 }

@@ -179,16 +179,18 @@ impl<T: Config> Pallet<T> {
 		id: RelayId,
 		opening: ChunkOpening,
 	) -> DispatchResult {
-		Self::take_chunk(who, id, |job, result, piece, number| {
-			T::Chunks::opens(job, result, piece, number, &opening)
+		Self::take_chunk(who, id, |job, results, piece, number| {
+			let result = results.iter().find(|result| opening.leaf.fits(result));
+			result.is_some_and(|of| T::Chunks::opens(job, of, piece, number, &opening))
 		})
 	}
 
-	/// Takes what a seat brings, where `opens` says that it is the chunk of this number.
+	/// Takes what a seat brings, where `opens` says that it is the chunk of this number, of the result in one of
+	/// these bundles.
 	pub(crate) fn take_chunk(
 		who: T::AccountId,
 		id: RelayId,
-		opens: impl FnOnce(JobId, &WorkResult, Piece, u64) -> bool,
+		opens: impl FnOnce(JobId, &[WorkResult], Piece, u64) -> bool,
 	) -> DispatchResult {
 		let mut relay = Relays::<T>::get(id).ok_or(Error::<T>::NoRelay)?;
 		let (job, piece, chunks, ask) = (relay.job, relay.piece, relay.chunks, relay.ask);
@@ -198,10 +200,11 @@ impl<T: Config> Pallet<T> {
 		ensure!(Self::now() <= last, Error::<T>::TooLate);
 		let audit = AuditRecords::<T>::get(job).ok_or(Error::<T>::NoAudit)?;
 		let group = audit.groups.get(relay.group as usize).ok_or(Error::<T>::NoSuchGroup)?;
-		// In the bundle at which seats look: that of any trainer has the same states.
-		let result = group.looked_at(audit.round).unwrap_or(group.result);
+		// In whichever bundle it has: at which seats look changes when a trainer is convicted. What opened its
+		// forced leaves has the same states as all others.
+		let results = group.opened_results();
 		let number = relay::drawn(&seed, &who, chunks);
-		ensure!(opens(job, &result, piece, number), Error::<T>::WrongChunk);
+		ensure!(opens(job, &results, piece, number), Error::<T>::WrongChunk);
 		let Some(seat) = relay.seats.get_mut(at) else {
 			return Err(Error::<T>::NotOnCommittee.into());
 		};

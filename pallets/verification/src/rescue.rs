@@ -85,6 +85,7 @@ impl<T: Config> Pallet<T> {
 
 	/// Opens the window in which the trainers store what is still lacking.
 	pub(crate) fn open_rescue(job: JobId, audit: &mut AuditOf<T>, now: BlockNumber) {
+		Self::make_room_to_store(job, audit);
 		let asked = audit.groups.iter().filter(|group| group.is_asked());
 		let bytes = asked.fold(0u64, |sum, group| sum.saturating_add(group.open_bytes()));
 		if audit.window.is_none() {
@@ -110,7 +111,7 @@ impl<T: Config> Pallet<T> {
 	/// its seats and goes on, or results stand on; nothing is drawn.
 	pub(crate) fn close_rescue(job: JobId, audit: &mut AuditOf<T>, now: BlockNumber) {
 		Uploading::<T>::remove(job);
-		let byte = audit.storage_byte;
+		let (byte, sizes) = (audit.storage_byte, audit.sizes);
 		for at in 0..audit.groups.len() as u32 {
 			let Some(group) = audit.groups.get(at as usize).filter(|group| group.is_asked()) else {
 				continue;
@@ -124,7 +125,7 @@ impl<T: Config> Pallet<T> {
 			if lost {
 				group.asked.retain(|asked| asked.stored);
 			} else {
-				group.asked.iter_mut().for_each(|asked| asked.stored = true);
+				group.note_stored(&sizes);
 			}
 			Self::decide(job, audit, |index, _| {
 				(index == at && lost).then_some(Decision::Unavailable)

@@ -182,6 +182,7 @@ impl<T: Config> Pallet<T> {
 					out_at: Default::default(),
 					decision: None,
 					asked: Default::default(),
+					late: 0,
 				})
 			})
 			.collect::<Option<Vec<_>>>()?;
@@ -349,8 +350,10 @@ impl<T: Config> Pallet<T> {
 				}
 			};
 		}
-		let absent: Vec<bool> =
-			findings.iter().map(|findings| Self::is_absent(audit, findings.as_ref())).collect();
+		let said = audit.committee.iter().zip(&findings);
+		let absent: Vec<bool> = said
+			.map(|(member, found)| Self::is_absent(job, audit, &member.verifier, found.as_ref()))
+			.collect();
 		Self::close_seats(job, audit, &absent);
 		Self::drop_claims(job, audit);
 		if heard || audit.round.saturating_add(1) >= MAX_AUDIT_ROUNDS {
@@ -364,13 +367,23 @@ impl<T: Config> Pallet<T> {
 	/// Returns whether what a seat revealed, or that it revealed nothing, costs it what absence costs. That
 	/// it could not have a result is no verdict: what a seat asks for on chain is there after that, or the
 	/// result is lost and needs no verdict. It is heard only where it could not ask: where committees have
-	/// asked as often as they can, where what is read is larger than what can be asked for, or where it puts a
-	/// stake at risk to say that another result is false and may have no second one.
-	pub(crate) fn is_absent(audit: &AuditOf<T>, findings: Option<&Findings<T::AccountId>>) -> bool {
+	/// asked as often as they can, where it used up its share of the list of that result, where what is read is
+	/// larger than what can be asked for, or where it puts a stake at risk to say that another result is false
+	/// and may have no second one.
+	pub(crate) fn is_absent(
+		job: JobId,
+		audit: &AuditOf<T>,
+		who: &T::AccountId,
+		findings: Option<&Findings<T::AccountId>>,
+	) -> bool {
 		let Some(findings) = findings else { return true };
-		let open = || audit.undecided().filter_map(|(at, _)| findings.verdicts.get(at));
-		let lacks = open().any(|verdict| matches!(verdict, GroupVerdict::Unavailable));
-		let accuses = open().any(|verdict| matches!(verdict, GroupVerdict::Rejected(_)));
+		let open =
+			|| audit.undecided().filter_map(|(at, _)| Some((at, findings.verdicts.get(at)?)));
+		let lacks = open().any(|(at, verdict)| {
+			let at = u32::try_from(at).unwrap_or(u32::MAX);
+			matches!(verdict, GroupVerdict::Unavailable) && !Self::has_used_up(job, audit, who, at)
+		});
+		let accuses = open().any(|(_, verdict)| matches!(verdict, GroupVerdict::Rejected(_)));
 		let asks = audit.windows < MAX_WINDOWS && Self::claim_suffices(audit);
 		lacks && asks && !accuses
 	}
@@ -391,6 +404,7 @@ impl<T: Config> Pallet<T> {
 	pub(crate) fn next_round(job: JobId, audit: &mut AuditOf<T>, now: BlockNumber) {
 		Self::drop_verdicts(job, audit);
 		Self::drop_claims(job, audit);
+		Self::empty_lists(job, audit);
 		audit.committee = Default::default();
 		audit.seed = None;
 		audit.window = None;

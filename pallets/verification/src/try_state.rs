@@ -4,7 +4,7 @@ use crate::{
 	Accusations, AuditRecords, Config, HoldReason, Pallet, Pool, Rechecks, Verdicts, MAX_FEES,
 	MAX_PARTIES, MAX_STRANGERS,
 };
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use frame_support::{
 	ensure,
 	traits::{fungible::InspectHold, Get},
@@ -13,7 +13,7 @@ use sp_runtime::TryRuntimeError;
 use trainyard_protocol::{
 	audit::{AuditPhase, Decision},
 	job::{Balance, MAX_AUDIT_ROUNDS},
-	pieces::Piece,
+	pieces::{seat_share, Piece, LATE_PIECES},
 	seats::Resources,
 	vrf,
 };
@@ -36,7 +36,7 @@ impl<T: Config> Pallet<T> {
 	///   draws soon, or waits no longer than it may. A result is rejected if and only if all its trainers
 	///   were convicted first, and no more than one result is accepted.
 	/// - There is a window while results stand, or are stored meanwhile, and at no other time.
-	/// - What was asked for, see `check_claims`.
+	/// - What was asked for, see `check_claims` and `check_lists`.
 	/// - There are findings of exactly the members who revealed.
 	pub fn do_try_state() -> Result<(), TryRuntimeError> {
 		for (job, who, kept) in crate::Kept::<T>::iter() {
@@ -48,6 +48,11 @@ impl<T: Config> Pallet<T> {
 				audit.groups.iter().any(|group| group.trainers.contains(&who)),
 				"a stranger stored a result"
 			);
+			let is_in_list = |kept: &crate::KeptBlob| {
+				let mut open = audit.groups.iter().filter(|group| group.decision.is_none());
+				open.all(|group| !group.trainers.contains(&who) || group.has_asked(&kept.piece))
+			};
+			ensure!(kept.iter().all(is_in_list), "a blob is kept for what is in no list");
 		}
 		for (job, who, _) in crate::ShownLeaves::<T>::iter() {
 			let running = AuditRecords::<T>::get(job).filter(|a| a.phase != AuditPhase::Done);
@@ -194,6 +199,7 @@ impl<T: Config> Pallet<T> {
 			*locked = locked.saturating_add(accusing.stake.saturating_mul(accusing.open.into()));
 		}
 		Self::check_claims()?;
+		Self::check_lists()?;
 		Self::check_relays(&mut seats)?;
 		Self::check_pool(seats)
 	}
@@ -317,6 +323,36 @@ impl<T: Config> Pallet<T> {
 					u32::from(asked.answered) >> group.trainers.len().min(31) != 0
 				};
 				ensure!(!group.asked.iter().any(others), "a stranger answered");
+			}
+		}
+		Ok(())
+	}
+
+	/// Checks the lists of what was asked for: no piece is in one twice, each seat named no more than its share,
+	/// and others no more at a time than there is room for, of which as many are kept when they are stored. Before
+	/// results stand nobody asked late.
+	fn check_lists() -> Result<(), TryRuntimeError> {
+		for (job, audit) in AuditRecords::<T>::iter() {
+			let share = seat_share(audit.committee.len() as u32);
+			for (at, group) in (0u32..).zip(&audit.groups) {
+				let pieces: BTreeSet<Piece> = group.asked.iter().map(|asked| asked.piece).collect();
+				ensure!(pieces.len() == group.asked.len(), "a piece is in a list twice");
+				let late = |stored: bool| {
+					let late = group.asked.iter().filter(|a| a.late && a.stored == stored);
+					late.filter(|asked| group.counts(&audit.sizes, &asked.piece)).count() as u32
+				};
+				let (open, stored) = (late(false), late(true));
+				ensure!(
+					open <= LATE_PIECES && stored <= LATE_PIECES,
+					"more than there is room for"
+				);
+				ensure!(stored <= group.late, "more is stored late than ever was");
+				let stands = audit.window.is_some() || audit.phase == AuditPhase::Done;
+				ensure!(stands || group.asked.iter().all(|a| !a.late), "somebody was late early");
+				for member in audit.committee.iter().filter(|_| audit.works()) {
+					let named = Self::named(job, &audit, &member.verifier, at);
+					ensure!(named.len() as u32 <= share, "a seat took of another one's share");
+				}
 			}
 		}
 		Ok(())

@@ -1,12 +1,15 @@
 //! What the pallet stores.
 
+use alloc::vec::Vec;
 use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
 use frame_support::{traits::ConstU32, BoundedVec};
 use scale_info::TypeInfo;
 use trainyard_protocol::{
 	audit::{AuditPhase, Decision, Replayed},
 	job::{Balance, BlockNumber, WorkResult, MAX_AUDIT_ROUNDS, MAX_REPLICAS, MAX_VERIFIERS},
-	pieces::{Piece, PieceSizes, Pieces, MAX_PIECES, MAX_RANGES},
+	pieces::{
+		Piece, PieceSizes, Pieces, COMMON_PIECES, LATE_PIECES, MAX_ASKED, MAX_RANGES, SEAT_PIECES,
+	},
 	seats::Resources,
 	vrf::VrfKey,
 };
@@ -40,9 +43,9 @@ pub const FREE_PIECES: u32 = 16;
 pub const PIECE_PART: Balance = 16;
 /// A pledge in this many parts is the price of a place among those who ask while results stand.
 pub const PLEDGE_PART: Balance = 4;
-/// Most blobs in which a trainer stores what is asked for of its result: one for each piece, and for rows
-/// one for each of the four contents.
-pub const MAX_KEPT: u32 = MAX_PIECES + 3 * MAX_RANGES;
+/// Most blobs in which a trainer stores what is asked for of its result: one for each piece that is kept, and
+/// for rows one for each of the four contents.
+pub const MAX_KEPT: u32 = COMMON_PIECES + SEAT_PIECES + LATE_PIECES + 3 * (1 + 2 * MAX_RANGES);
 /// Seats that replay a segment of another one again.
 pub const RECHECKS: u32 = 2;
 /// Most defendants of whom is known what a seat lost to them: what it loses to others is the jackpot's.
@@ -242,8 +245,11 @@ pub struct Group<AccountId> {
 	pub out_at: BoundedVec<BlockNumber, ConstU32<MAX_REPLICAS>>,
 	/// What was decided.
 	pub decision: Option<Decision>,
-	/// What was asked for.
-	pub asked: BoundedVec<Asked, ConstU32<MAX_PIECES>>,
+	/// What was asked for since this round began, see `shares`.
+	pub asked: BoundedVec<Asked, ConstU32<MAX_ASKED>>,
+	/// How many pieces, but those that everybody reads, were asked for while results stood, and stored, in all
+	/// rounds.
+	pub late: u32,
 }
 
 /// A piece of a result that was asked for.
@@ -268,12 +274,14 @@ pub struct Asked {
 	pub stored: bool,
 	/// Which trainers of the group answered with it, one bit for each.
 	pub answered: u8,
+	/// Whether it was asked for while results stood.
+	pub late: bool,
 }
 
 impl Asked {
 	/// Returns a piece of that many bytes that nobody asked for before.
-	pub fn new(piece: Piece, bytes: u64) -> Self {
-		Self { piece, bytes, stored: false, answered: 0 }
+	pub fn new(piece: Piece, bytes: u64, late: bool) -> Self {
+		Self { piece, bytes, stored: false, answered: 0, late }
 	}
 
 	/// Returns whether the trainer at this place of its group has nothing more to answer: it did, or
@@ -322,7 +330,7 @@ pub struct KeptBlob {
 pub struct Claim {
 	/// Of which result.
 	pub group: u32,
-	/// What.
+	/// What; nothing any more where it was withdrawn.
 	pub pieces: Pieces,
 	/// What the account has on hold for the bytes.
 	pub prepaid: Balance,
@@ -471,12 +479,6 @@ impl<AccountId> Group<AccountId> {
 		open.fold(0, |sum, asked| sum.saturating_add(asked.bytes))
 	}
 
-	/// Returns the bytes of what was asked for and is on chain.
-	pub fn stored_bytes(&self) -> u64 {
-		let stored = self.asked.iter().filter(|asked| asked.stored);
-		stored.fold(0, |sum, asked| sum.saturating_add(asked.bytes))
-	}
-
 	/// Returns the bytes of these pieces together, of those that were asked for.
 	pub fn bytes_of(&self, pieces: impl Fn(&Piece) -> bool) -> u64 {
 		let named = self.asked.iter().filter(|asked| pieces(&asked.piece));
@@ -488,10 +490,21 @@ impl<AccountId> Group<AccountId> {
 		self.asked.iter().filter(|asked| asked.stored).map(|asked| asked.piece)
 	}
 
+	/// Returns whether a piece is in the list of what was asked for.
+	pub fn has_asked(&self, piece: &Piece) -> bool {
+		self.asked.iter().any(|asked| asked.piece == *piece)
+	}
+
 	/// Returns the result of its trainer number `at`.
 	pub fn result_of(&self, at: usize) -> Option<WorkResult> {
 		let bundle = self.bundles.get(at)?;
 		Some(WorkResult { bundle_root: bundle.root, ..self.result })
+	}
+
+	/// Returns the result in each bundle whose trainer opened its forced leaves.
+	pub fn opened_results(&self) -> Vec<WorkResult> {
+		let opened = self.bundles.iter().filter(|bundle| bundle.opened);
+		opened.map(|bundle| WorkResult { bundle_root: bundle.root, ..self.result }).collect()
 	}
 
 	/// Returns the result in the bundle at which seats of round `round` look: that of the trainers in turn,

@@ -24,11 +24,23 @@ use scale_info::TypeInfo;
 use serde::{Deserialize, Serialize};
 use trainyard_program::spec::MAX_SEGMENTS;
 
-/// Most pieces that can be asked for of one result: as many as one seat reads.
+/// Most pieces of one claim: as many as one seat reads.
 pub const MAX_PIECES: u32 = 2 * MAX_AUDIT_SEGMENTS + 4 + MAX_PARTINGS;
 /// Most states beside those of a seat's own draws.
 pub const MAX_PARTINGS: u32 = 32;
-/// Most ranges of rows that can be asked for of one result.
+/// Pieces of a result that everybody reads: the leaves, all rows, and the last state. They have room of their
+/// own, see [`PieceSizes::is_common`].
+pub const COMMON_PIECES: u32 = 3;
+/// Other pieces of a result that a committee can ask for in a round; each of its seats has a
+/// [share](seat_share) of them.
+pub const SEAT_PIECES: u32 = 128;
+/// Other pieces of a result that can be asked for at a time while results stand; as many are kept of those
+/// that were asked for so before and are on chain.
+pub const LATE_PIECES: u32 = 32;
+/// Most pieces in the list of what was asked for of one result.
+pub const MAX_ASKED: u32 = COMMON_PIECES + SEAT_PIECES + 2 * LATE_PIECES;
+/// Most ranges of rows, beside all rows, that a committee can ask for of one result, and that others can at a
+/// time.
 pub const MAX_RANGES: u32 = 4;
 /// Most answers of one call.
 pub const MAX_ANSWERS: u32 = MAX_PIECES;
@@ -82,6 +94,13 @@ pub enum Piece {
 
 /// Some pieces of a result, ascending.
 pub type Pieces = BoundedVec<Piece, ConstU32<MAX_PIECES>>;
+
+/// Returns how many pieces of a result each of `seats` seats can ask for in a round, beside those that
+/// everybody reads. Where each draws no more than it must, these are both ends of all that it replays of a
+/// result that has 1,000 segments.
+pub fn seat_share(seats: u32) -> u32 {
+	SEAT_PIECES.checked_div(seats.max(1)).unwrap_or_default()
+}
 
 impl Piece {
 	/// Returns whether the chain knows of every answer whether it is right.
@@ -161,6 +180,16 @@ impl PieceSizes {
 	/// Returns all rows as a piece.
 	pub fn all_rows(&self) -> Piece {
 		Piece::Rows { from: 0, to: self.train_rows.saturating_add(self.validation_rows) }
+	}
+
+	/// Returns whether everybody reads this piece of `result`: the leaves, all rows, and the last state.
+	pub fn is_common(&self, piece: &Piece, result: &WorkResult) -> bool {
+		match piece {
+			Piece::Leaves => true,
+			Piece::Rows { .. } => *piece == self.all_rows(),
+			Piece::State(at) => *at == result.segments,
+			Piece::Tensor { .. } => false,
+		}
 	}
 
 	/// Returns the bytes of the four contents of [`Rows`].

@@ -24,7 +24,10 @@ use trainyard_protocol::{
 	duties, forced,
 	job::{Balance, WorkResult, MAX_AUDIT_SEGMENTS, MAX_REPLICAS, MAX_VERIFIERS},
 	merkle,
-	pieces::{Answer, Answers, Leaf, LeavesPart, Piece, PieceSizes, Pieces, MAX_PIECES},
+	pieces::{
+		seat_share, Answer, Answers, Leaf, LeavesPart, Piece, PieceSizes, Pieces, LATE_PIECES,
+		SEAT_PIECES,
+	},
 	relay::{RelayStage, APPEAL_SEATS, SEATS},
 	seats::Resources,
 	trace,
@@ -107,23 +110,57 @@ pub(crate) fn full_pool<T: Config>() -> Vec<T::AccountId> {
 	(0..MAX_VERIFIERS.min(T::MaxPool::get())).map(verifier::<T>).collect()
 }
 
-/// All seats ask for everything, and `caller` has prepaid a part of it.
+/// Pieces that everybody reads.
+fn common() -> impl Iterator<Item = Piece> {
+	let rows = Piece::Rows { from: 0, to: 1_100 };
+	[Piece::Leaves, rows, Piece::State(SEGMENTS)].into_iter()
+}
+
+/// These states, and what everybody reads.
+fn with_common(states: core::ops::Range<u32>) -> Pieces {
+	let mut pieces: Vec<Piece> = common().chain(states.map(Piece::State)).collect();
+	pieces.sort();
+	pieces.try_into().expect("fewer than there can be")
+}
+
+/// What the seat number `at` asks for: all of its share.
+pub(super) fn of_seat(at: u32) -> Pieces {
+	let share = seat_share(MAX_VERIFIERS);
+	with_common(at.saturating_mul(share)..at.saturating_add(1).saturating_mul(share))
+}
+
+/// The states that others ask for, after as many before them.
+fn late_states(before: u32) -> core::ops::Range<u32> {
+	let from = SEAT_PIECES.saturating_add(before);
+	from..from.saturating_add(LATE_PIECES)
+}
+
+/// All that a committee can ask for.
+pub(super) fn asked_by_seats(stored: bool) -> Vec<Asked> {
+	let all = with_seats();
+	let asked = |piece: Piece| Asked { stored, ..Asked::new(piece, 1_000_000, false) };
+	all.into_iter().map(asked).collect()
+}
+
+fn with_seats() -> Vec<Piece> {
+	common().chain((0..SEAT_PIECES).map(Piece::State)).collect()
+}
+
+/// All seats ask for all of their shares, and `caller` has prepaid a part of it.
 pub(super) fn ask_for_everything<T: Config>(audit: &mut AuditOf<T>, caller: &T::AccountId) {
 	audit.relay = Some(u32::MAX);
-	let pieces = all_pieces();
-	let asked: Vec<Asked> = pieces.iter().map(|piece| Asked::new(*piece, 1_000_000)).collect();
 	for group in audit.groups.iter_mut() {
-		group.asked = asked.clone().try_into().expect("fewer than there can be");
+		group.asked = asked_by_seats(false).try_into().expect("fewer than there can be");
 	}
 	let prepaid = bond::<T>();
 	funded::<T>(caller, prepaid);
 	T::Currency::hold(&HoldReason::Claim.into(), caller, prepaid).expect("it is funded");
-	for member in &audit.committee {
+	for (at, member) in (0u32..).zip(&audit.committee) {
 		let mine = member.verifier == *caller;
 		let claims: Vec<Claim> = (0..MAX_REPLICAS)
 			.map(|group| Claim {
 				group,
-				pieces: pieces.clone(),
+				pieces: of_seat(at),
 				prepaid: if mine && group == 7 { prepaid } else { 0 },
 				pledge: 0,
 				open: true,
@@ -135,11 +172,25 @@ pub(super) fn ask_for_everything<T: Config>(audit: &mut AuditOf<T>, caller: &T::
 }
 
 /// Everybody who can asks for everything while results stand: all seats, and as many others as there can
-/// be. Each prepaid a part of it. Returns pieces for which there is no room then.
+/// be, after a committee asked for all that it can, and others as well. Each prepaid a part of it. Returns
+/// pieces for which there is no room then.
 pub(super) fn crowd_out<T: Config>(audit: &mut AuditOf<T>) -> Pieces {
 	audit.window = Some(Window::new(0, u32::MAX, 600));
 	ask_for_everything::<T>(audit, &verifier::<T>(0));
-	let all = all_pieces();
+	let all: Pieces = late_states(LATE_PIECES)
+		.map(Piece::State)
+		.collect::<Vec<_>>()
+		.try_into()
+		.expect("fewer than there can be");
+	let late = |at: u32, stored| Asked { stored, ..Asked::new(Piece::State(at), 1_000_000, true) };
+	for group in audit.groups.iter_mut() {
+		let before = late_states(0).map(|at| late(at, true));
+		let open = late_states(LATE_PIECES).map(|at| late(at, false));
+		let asked: Vec<Asked> =
+			asked_by_seats(true).into_iter().chain(before).chain(open).collect();
+		group.asked = asked.try_into().expect("as many as there can be");
+		group.late = LATE_PIECES;
+	}
 	let claims: Vec<Claim> = (0..MAX_REPLICAS)
 		.map(|group| Claim {
 			group,
@@ -157,12 +208,8 @@ pub(super) fn crowd_out<T: Config>(audit: &mut AuditOf<T>) -> Pieces {
 		Claims::<T>::insert(JOB, &who, BoundedVec::truncate_from(claims.clone()));
 	}
 	Claims::<T>::insert(JOB, verifier::<T>(0), BoundedVec::truncate_from(claims));
-	let others = (0..SEGMENTS).map(Piece::State).filter(|piece| !all.contains(piece));
-	others
-		.take(MAX_PIECES as usize)
-		.collect::<Vec<_>>()
-		.try_into()
-		.expect("as many as there may be")
+	let others = late_states(LATE_PIECES.saturating_mul(2)).map(Piece::State);
+	others.collect::<Vec<_>>().try_into().expect("fewer than there can be")
 }
 
 /// The largest audit in `phase`. Everyone on the committee but the last has committed.
@@ -184,6 +231,7 @@ pub(super) fn largest<T: Config>(phase: AuditPhase) -> AuditOf<T> {
 		bundles: alloc::vec![bundle; trainers.len()].try_into().expect("one for each replica"),
 		decision: None,
 		asked: Default::default(),
+		late: 0,
 	};
 	let committee: Vec<_> = (0..MAX_VERIFIERS)
 		.map(|at| Member {
@@ -317,7 +365,8 @@ pub(super) fn asked_for<T: Config>(trainer: &T::AccountId, pieces: &[Piece]) {
 		diverged: true,
 		..last.result
 	};
-	let asked: Vec<Asked> = pieces.iter().map(|piece| Asked::new(*piece, 1_000_000)).collect();
+	let asked: Vec<Asked> =
+		pieces.iter().map(|piece| Asked::new(*piece, 1_000_000, false)).collect();
 	last.asked = asked.try_into().expect("fewer than there can be");
 	last.trainers = alloc::vec![trainer.clone()].try_into().expect("one");
 	last.bundles.truncate(1);
@@ -482,6 +531,8 @@ pub(super) fn asker<T: Config>(at: u32) -> T::AccountId {
 pub(super) fn relayed<T: Config>(stage: RelayStage) -> Relay<T::AccountId> {
 	let mut audit = standing::<T>();
 	audit.relays = 1;
+	let bundles = audit.groups.iter_mut().flat_map(|group| group.bundles.iter_mut());
+	bundles.for_each(|bundle| bundle.opened = true);
 	audit.window = Some(Window::new(0, u32::MAX, 1));
 	AuditRecords::<T>::insert(JOB, &audit);
 	OpenRelays::<T>::insert(JOB, BoundedVec::truncate_from(alloc::vec![0]));

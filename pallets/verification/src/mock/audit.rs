@@ -190,15 +190,11 @@ pub fn long_result(segments: u32, who: AccountId) -> (WorkResult, Vec<LeavesPart
 }
 
 /// The leaf of a checkpoint of what `of` trained, in the bundle of `who`.
-fn leaf_by(of: AccountId, who: AccountId, index: u32) -> Leaf {
+pub fn leaf_by(of: AccountId, who: AccountId, index: u32) -> Leaf {
 	let path = path_by(of, who, index).try_into().unwrap();
 	Leaf { index, checkpoint: shown_by(of, who)[index as usize], path }
 }
 
-/// The leaf of a checkpoint of what `who` trained.
-pub fn leaf(who: AccountId, index: u32) -> Leaf {
-	leaf_by(who, who, index)
-}
 
 /// The root of the file of a state, one for each `blob`.
 pub fn of_state(blob: H256, index: u32) -> H256 {

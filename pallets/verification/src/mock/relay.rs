@@ -54,7 +54,10 @@ pub fn chunk_of(result: &WorkResult, piece: Piece, number: u64) -> ChunkOpening 
 	let bytes = (piece, number).encode().try_into().unwrap();
 	let chunk = Chunk { bytes, siblings: Default::default() };
 	let index = if let Piece::State(at) = piece { at } else { 0 };
-	let (leaf, content) = (leaf(TRAINERS[0], index), result.bundle_root);
+	// By the bundle of whoever delivered what the first one trained.
+	let own = |who: &AccountId| bundle_by(TRAINERS[0], *who) == result.bundle_root;
+	let whose = TRAINERS.into_iter().find(own).unwrap_or(TRAINERS[0]);
+	let (leaf, content) = (leaf_by(TRAINERS[0], whose, index), result.bundle_root);
 	ChunkOpening { leaf, content, path: Default::default(), chunk }
 }
 
@@ -66,6 +69,12 @@ pub fn large_state() {
 
 /// The same after seats said this, with an escrow of `storage` for what they pay. Returns the committee.
 pub fn large_state_after(says: &[Say], storage: u128) -> Vec<AccountId> {
+	let seats = u32::try_from(says.len()).unwrap();
+	large_state_of(AuditRequest { storage, ..request(1, seats) }, says)
+}
+
+/// The same in such an audit.
+pub fn large_state_of(request: AuditRequest<AccountId>, says: &[Say]) -> Vec<AccountId> {
 	MaxPool::set(256);
 	MaxRescue::set(SIZES.state - 1);
 	let before = Balances::total_issuance();
@@ -73,8 +82,7 @@ pub fn large_state_after(says: &[Say], storage: u128) -> Vec<AccountId> {
 	Minted::set(Balances::total_issuance() - before);
 	mint(ASKER, ENDOWMENT);
 	mint(DOUBTER, ENDOWMENT);
-	let seats = u32::try_from(says.len()).unwrap();
-	open_with(AuditRequest { storage, ..request(1, seats) });
+	open_with(request);
 	let acts: Vec<Act> = says.iter().map(|say| speak(*say)).collect();
 	let committee = round(&acts);
 	assert!(is_standing(&view().phase));
@@ -148,7 +156,14 @@ pub fn say_of(who: AccountId, id: RelayId, has: bool) -> DispatchResult {
 
 /// `who` opens the chunk of this number.
 pub fn show_number(who: AccountId, id: RelayId, number: u64) -> DispatchResult {
-	let opening = chunk_of(&result_of(TRAINERS[0]), relay_of(id).piece, number);
+	show_by(TRAINERS[0], who, id, number)
+}
+
+/// The same in the bundle of `of`, who delivered what the first trainer trained.
+pub fn show_by(of: AccountId, who: AccountId, id: RelayId, number: u64) -> DispatchResult {
+	let bundle_root = bundle_by(TRAINERS[0], of);
+	let result = WorkResult { bundle_root, ..result_of(TRAINERS[0]) };
+	let opening = chunk_of(&result, relay_of(id).piece, number);
 	Verification::show_chunk(RuntimeOrigin::signed(who), id, opening)
 }
 

@@ -11,7 +11,7 @@ use trainyard_protocol::{
 use trainyard_traits::{AuditRequest, Audited, Audits};
 
 /// The price of these pieces.
-fn price(pieces: &[Piece]) -> u128 {
+pub(super) fn price(pieces: &[Piece]) -> u128 {
 	u128::from(SIZES.sum(pieces.iter().copied(), &result_of(TRAINERS[0]), &TENSORS)) * BYTE
 }
 

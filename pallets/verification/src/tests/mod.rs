@@ -20,6 +20,7 @@ mod rescues;
 mod revealing;
 mod rule;
 mod seats;
+mod shares;
 mod standing;
 mod unheard;
 mod vrf;

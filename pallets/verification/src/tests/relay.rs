@@ -149,6 +149,37 @@ fn who_says_yes_without_having_it_loses_its_stake() {
 	});
 }
 
+/// Of two trainers of a result the first is convicted while seats open chunks: what they opened in its bundle
+/// counts all the same, and so does what is in the other one.
+#[test]
+fn a_chunk_is_opened_in_whichever_bundle_a_seat_has() {
+	run(|| {
+		let mut request = request(1, 3);
+		request.groups[0] = group_of(&TRAINERS[..2]);
+		large_state_of(request, &[Say::Yes; 3]);
+		assert_ok!(ask_relay(ASKER));
+		relay_until(0, is_saying);
+		let seats = relay_seats(0);
+		for who in &seats {
+			assert_ok!(say_of(*who, 0, true));
+		}
+		relay_until(0, is_showing);
+		let bundles = [0, 1].map(|at| bundle_by(TRAINERS[0], TRAINERS[at]));
+		assert_eq!(view().groups[0].result.bundle_root, bundles[0]);
+		convict(sue(VERIFIERS[5], of_trainer(TRAINERS[0])), true);
+		assert_eq!(view().groups[0].result.bundle_root, bundles[1], "seats look at the other one");
+		for (who, of) in seats.iter().zip(TRAINERS[..2].iter().cycle()) {
+			let number = due_of(*who, 0).unwrap();
+			// One that nobody delivered is none.
+			assert_noop!(show_by(TRAINERS[2], *who, 0, number), Error::<Test>::WrongChunk);
+			assert_ok!(show_by(*of, *who, 0, number));
+		}
+		relay_until(0, is_held);
+		assert!(is_held(&relay_of(0).stage));
+		assert!(seats.iter().all(|who| bond_of(*who) == BOND));
+	});
+}
+
 /// It costs what absence from an audit costs, and counts as no.
 #[test]
 fn who_says_nothing_pays_for_it() {

@@ -1,7 +1,7 @@
 use super::*;
 use crate::{
 	bundle::{self, Diverged, Evaluation},
-	content,
+	content, duties,
 	state::state_hash,
 };
 use proptest::prelude::*;
@@ -72,6 +72,32 @@ fn a_replay_reads_the_ends_of_its_segments_and_the_last_state() {
 	assert_eq!(states, [2, 3, 6, 7, 9]);
 	let tensors = (0..=9).filter(|at| read(Tensor { checkpoint: *at, index: 3 }));
 	assert_eq!(tensors.collect::<Vec<_>>(), states);
+}
+
+#[test]
+fn what_everybody_reads_takes_nobodys_share() {
+	let nine = result(9, false);
+	let common = |piece| SIZES.is_common(&piece, &nine);
+	assert!([Leaves, SIZES.all_rows(), State(9)].into_iter().all(common));
+	let rows = Rows { from: 0, to: 1_519 };
+	let tensor = Tensor { checkpoint: 9, index: 0 };
+	assert!(![rows, State(0), State(8), tensor].into_iter().any(common));
+}
+
+/// Both ends of what it replays where each seat draws the least, and of a pick.
+#[test]
+fn a_share_is_what_a_seat_reads_that_draws_the_least() {
+	assert_eq!([0, 1, 3, 15].map(seat_share), [128, 128, 42, 8]);
+	for seats in [3, 5, 7, 9, 15] {
+		let draws = duties::least_draws(1_000, seats);
+		assert!(2 * (draws + 1) <= seat_share(seats), "{seats} seats");
+		assert!(seat_share(seats) * seats <= SEAT_PIECES);
+	}
+	// Of 11 and 13 seats those that pick lack one place.
+	for seats in [11, 13] {
+		let draws = duties::least_draws(1_000, seats);
+		assert!(2 * draws < seat_share(seats) && seat_share(seats) < 2 * (draws + 1), "{seats}");
+	}
 }
 
 #[test]
