@@ -17,7 +17,9 @@ use sp_core::sr25519::Public;
 use sp_runtime::traits::SaturatedConversion;
 use trainyard_protocol::{
 	audit::{AuditPhase, Decision, GroupVerdict},
-	commitment, duties, forced,
+	commitment,
+	duties::{self, MAX_FORCED},
+	forced,
 	job::{Balance, MAX_AUDIT_SEGMENTS, MAX_REPLICAS, MAX_VERIFIERS},
 	merkle,
 	pieces::{Piece, MAX_ANSWERS},
@@ -595,6 +597,32 @@ mod benchmarks {
 		let audit = AuditRecords::<T>::get(JOB).expect("it stays until it is forgotten");
 		assert_eq!((audit.round, audit.served.len()), (1, 0));
 		assert_eq!(Verdicts::<T>::iter_prefix(JOB).count(), 0);
+		let bond = |pool: &pool::PoolOf<T>, at| pool.get(&verifier::<T>(at)).map(|of| of.bond);
+		let after = Pool::<T>::get();
+		assert!((0..MAX_VERIFIERS).all(|at| bond(&after, at) < bond(&before, at)));
+	}
+
+	/// No seat could have the last result, whose states are large, and none asked a committee for one.
+	#[benchmark]
+	fn charge_unasked() {
+		let mut audit = standing::<T>();
+		audit.sizes.state = T::MaxRescue::get().saturating_add(1);
+		for member in &audit.committee {
+			Verdicts::<T>::mutate(JOB, &member.verifier, |findings| {
+				let said = findings.as_mut().and_then(|said| said.verdicts.last_mut());
+				*said.expect("it revealed") = GroupVerdict::Unavailable;
+			});
+		}
+		AuditRecords::<T>::insert(JOB, &audit);
+		let before = Pool::<T>::get();
+
+		#[block]
+		{
+			let mut audit = AuditRecords::<T>::get(JOB).expect("it was just inserted");
+			Pallet::<T>::charge_unasked(JOB, &mut audit);
+			AuditRecords::<T>::insert(JOB, audit);
+		}
+
 		let bond = |pool: &pool::PoolOf<T>, at| pool.get(&verifier::<T>(at)).map(|of| of.bond);
 		let after = Pool::<T>::get();
 		assert!((0..MAX_VERIFIERS).all(|at| bond(&after, at) < bond(&before, at)));

@@ -38,7 +38,6 @@ use sp_runtime::{
 use trainyard_protocol::{
 	accusation::Target,
 	audit::{AuditPhase, Findings, GroupVerdict},
-	blob, duties,
 	job::{Balance, WorkResult},
 	pieces::{is_read, Piece, Pieces},
 	vrf, JobId,
@@ -153,19 +152,6 @@ impl<T: Config> Pallet<T> {
 		// The owner of the audit is to look when the others had their time.
 		T::Observer::progressed(job);
 		Ok(())
-	}
-
-	/// Returns whether one claim can name all that a seat of this audit reads of any result that stands. Where
-	/// it cannot, a seat may still lack something when it has asked as often as it can.
-	pub fn claim_suffices(audit: &AuditOf<T>) -> bool {
-		let sizes = &audit.sizes;
-		let of = |result: &WorkResult| {
-			let replays = duties::replays(audit.audit_segments, result.segments, 2);
-			let states = blob::read_states(result.segments, replays).saturating_mul(sizes.state);
-			let others = sizes.sum([Piece::Leaves, sizes.all_rows()], result, &[]);
-			states.saturating_add(others)
-		};
-		audit.undecided().all(|(_, group)| of(&group.result) <= T::MaxRescue::get())
 	}
 
 	pub(crate) fn do_withdraw_request(who: T::AccountId, job: JobId, group: u32) -> DispatchResult {

@@ -71,6 +71,7 @@ mod tests;
 #[cfg(any(feature = "std", feature = "try-runtime"))]
 mod try_state;
 mod types;
+mod unasked;
 pub mod verdicts;
 mod views;
 pub mod weights;

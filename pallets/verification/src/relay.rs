@@ -144,6 +144,9 @@ impl<T: Config> Pallet<T> {
 			before: Default::default(),
 		};
 		open.try_push(id).map_err(|_| Error::<T>::TooManyRelays)?;
+		if let Some(found) = audit.groups.get_mut(group as usize) {
+			found.relayed = true;
+		}
 		NextRelay::<T>::put(id.saturating_add(1));
 		OpenRelays::<T>::insert(job, &open);
 		audit.relays = open.len() as u32;

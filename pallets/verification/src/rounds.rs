@@ -125,6 +125,7 @@ impl<T: Config> Audits<T::AccountId> for Pallet<T> {
 		T::WeightInfo::close_round()
 			.saturating_add(T::WeightInfo::seat(Room::<T::MaxPool>::get()))
 			.saturating_add(T::WeightInfo::close_standing())
+			.saturating_add(T::WeightInfo::charge_unasked())
 			.saturating_add(T::WeightInfo::close_opening())
 			.saturating_add(T::Beacon::seed_weight().saturating_mul(2))
 			.saturating_add(T::Court::standing_weight())
@@ -183,6 +184,7 @@ impl<T: Config> Pallet<T> {
 					decision: None,
 					asked: Default::default(),
 					late: 0,
+					relayed: false,
 				})
 			})
 			.collect::<Option<Vec<_>>>()?;
@@ -356,7 +358,8 @@ impl<T: Config> Pallet<T> {
 			.collect();
 		Self::close_seats(job, audit, &absent);
 		Self::drop_claims(job, audit);
-		if heard || audit.round.saturating_add(1) >= MAX_AUDIT_ROUNDS {
+		let is_last = audit.round.saturating_add(1) >= MAX_AUDIT_ROUNDS;
+		if heard || is_last || Self::stands_unheard(audit) {
 			Self::open_opening(job, audit, now);
 			return;
 		}
@@ -368,8 +371,8 @@ impl<T: Config> Pallet<T> {
 	/// it could not have a result is no verdict: what a seat asks for on chain is there after that, or the
 	/// result is lost and needs no verdict. It is heard only where it could not ask: where committees have
 	/// asked as often as they can, where it used up its share of the list of that result, where what is read is
-	/// larger than what can be asked for, or where it puts a stake at risk to say that another result is false
-	/// and may have no second one.
+	/// larger than what can be asked for (of what is larger than a rescue see `unasked`), or where it puts a
+	/// stake at risk to say that another result is false and may have no second one.
 	pub(crate) fn is_absent(
 		job: JobId,
 		audit: &AuditOf<T>,
@@ -384,7 +387,7 @@ impl<T: Config> Pallet<T> {
 			matches!(verdict, GroupVerdict::Unavailable) && !Self::has_used_up(job, audit, who, at)
 		});
 		let accuses = open().any(|(_, verdict)| matches!(verdict, GroupVerdict::Rejected(_)));
-		let asks = audit.windows < MAX_WINDOWS && Self::claim_suffices(audit);
+		let asks = audit.windows < MAX_WINDOWS && Self::claims_suffice(audit);
 		lacks && asks && !accuses
 	}
 

@@ -239,6 +239,7 @@ impl<T: Config> Pallet<T> {
 	/// committee is drawn, if there is a round left.
 	pub(crate) fn close_standing(job: JobId, audit: &mut AuditOf<T>, now: BlockNumber) {
 		Self::judge_differences(job, audit);
+		Self::charge_unasked(job, audit);
 		Self::charge_postponed(job, audit);
 		Self::leave_seats(job, audit);
 		let replays = Self::replays_of(job, audit);

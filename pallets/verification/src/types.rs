@@ -250,6 +250,8 @@ pub struct Group<AccountId> {
 	/// How many pieces, but those that everybody reads, were asked for while results stood, and stored, in all
 	/// rounds.
 	pub late: u32,
+	/// Whether somebody asked a committee for a state of it.
+	pub relayed: bool,
 }
 
 /// A piece of a result that was asked for.

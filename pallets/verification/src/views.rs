@@ -50,6 +50,7 @@ impl<T: Config> Pallet<T> {
 						.collect(),
 					convicted: group.convicted.into_inner(),
 					decision: group.decision,
+					relayed: group.relayed,
 				})
 				.collect(),
 			committee: audit

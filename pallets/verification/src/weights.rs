@@ -65,6 +65,7 @@ pub trait WeightInfo {
 	fn close_round() -> Weight;
 	/// Weight of `close_standing`.
 	fn close_standing() -> Weight;
+	fn charge_unasked() -> Weight;
 	/// Weight of `seat`.
 	fn seat(p: u32, ) -> Weight;
 }
@@ -479,6 +480,23 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	}
 	/// Storage: `Verification::AuditRecords` (r:1 w:1)
 	/// Proof: `Verification::AuditRecords` (`max_values`: None, `max_size`: Some(27270), added: 29745, mode: `MaxEncodedLen`)
+	/// Storage: `Verification::Verdicts` (r:16 w:0)
+	/// Proof: `Verification::Verdicts` (`max_values`: None, `max_size`: Some(25077), added: 27552, mode: `MaxEncodedLen`)
+	/// Storage: `Verification::Pool` (r:1 w:1)
+	/// Proof: `Verification::Pool` (`max_values`: Some(1), `max_size`: Some(221186), added: 221681, mode: `MaxEncodedLen`)
+	/// Storage: `Verification::Claims` (r:1 w:0)
+	/// Proof: `Verification::Claims` (`max_values`: None, `max_size`: Some(15685), added: 18160, mode: `MaxEncodedLen`)
+	/// Storage: `Verification::Kept` (r:1 w:0)
+	/// Proof: `Verification::Kept` (`max_values`: None, `max_size`: Some(4142), added: 6617, mode: `MaxEncodedLen`)
+	/// Storage: `Verification::Uploading` (r:0 w:1)
+	/// Proof: `Verification::Uploading` (`max_values`: None, `max_size`: Some(24), added: 2499, mode: `MaxEncodedLen`)
+	fn charge_unasked() -> Weight {
+		// At least 1_083_428_000 ps.
+		Weight::from_parts(1_185_351_000, 441822)
+			.saturating_add(D::get().reads_writes(20_u64, 3_u64))
+	}
+	/// Storage: `Verification::AuditRecords` (r:1 w:1)
+	/// Proof: `Verification::AuditRecords` (`max_values`: None, `max_size`: Some(27270), added: 29745, mode: `MaxEncodedLen`)
 	/// Storage: `Hashrate::Seeding` (r:1 w:0)
 	/// Proof: `Hashrate::Seeding` (`max_values`: Some(1), `max_size`: Some(8), added: 503, mode: `MaxEncodedLen`)
 	/// Storage: `Verification::Pool` (r:1 w:1)
@@ -575,6 +593,9 @@ impl WeightInfo for () {
 	}
 	fn close_standing() -> Weight {
 		Measured::<RocksDbWeight>::close_standing()
+	}
+	fn charge_unasked() -> Weight {
+		Measured::<RocksDbWeight>::charge_unasked()
 	}
 	fn seat(p: u32, ) -> Weight {
 		Measured::<RocksDbWeight>::seat(p, )

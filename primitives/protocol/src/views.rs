@@ -185,6 +185,9 @@ pub struct GroupView<AccountId> {
 	/// often as trainers stored one, and a blob that is not the file of it convicts who did; leaves are
 	/// in the state of the chain.
 	pub rescued: Vec<RescuedView>,
+	/// Whether somebody asked a committee for a state of it that no rescue carries. Where nobody did, seats that
+	/// could not have it pay for that when results do not stand any more.
+	pub relayed: bool,
 }
 
 /// A blob in which a trainer stored a piece of its result.

@@ -232,6 +232,7 @@ pub(super) fn largest<T: Config>(phase: AuditPhase) -> AuditOf<T> {
 		decision: None,
 		asked: Default::default(),
 		late: 0,
+		relayed: false,
 	};
 	let committee: Vec<_> = (0..MAX_VERIFIERS)
 		.map(|at| Member {

@@ -461,17 +461,21 @@ fn refunds_of_claims_leave_what_relays_may_cost() {
 }
 
 #[test]
-fn what_a_seat_reads_may_be_more_than_one_claim_can_name() {
+fn what_a_seat_reads_may_be_more_than_its_claims_can_name() {
 	run(|| {
 		open(1, 3);
-		let suffices = || Verification::claim_suffices(&AuditRecords::<Test>::get(JOB).unwrap());
+		let suffices = || Verification::claims_suffice(&AuditRecords::<Test>::get(JOB).unwrap());
 		// Two draws, two by duty and where results part: all eleven states of ten segments.
 		let result = result_of(TRAINERS[0]);
 		let others = SIZES.sum([Piece::Leaves, SIZES.all_rows()], &result, &[]);
 		let all = 11 * SIZES.state + others;
 		MaxRescue::set(all);
 		assert!(suffices());
-		MaxRescue::set(all - 1);
+		// It can begin two windows, and each may leave room for which the next piece is too large.
+		let two = all.div_ceil(2) + others.max(SIZES.state);
+		MaxRescue::set(two);
+		assert!(two < all && suffices());
+		MaxRescue::set(two - 1);
 		assert!(!suffices());
 	});
 }

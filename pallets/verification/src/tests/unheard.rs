@@ -35,13 +35,88 @@ fn who_says_unavailable_without_asking_is_absent() {
 	assert_eq!(cost(|_| ()), ABSENCE);
 }
 
-/// It is heard where a seat could not ask: all windows are used up, or what is read is larger than a
-/// rescue, a state alone or all together.
+/// It is heard where a seat could not ask: all windows are used up, or what is read is larger than the rescues
+/// for which it can ask.
 #[test]
 fn who_could_not_ask_is_heard() {
 	assert_eq!(cost(|audit| audit.windows = MAX_WINDOWS), 0);
-	assert_eq!(cost(|_| MaxRescue::set(SIZES.state - 1)), 0);
 	assert_eq!(cost(|_| MaxRescue::set(SIZES.state)), 0);
+	// Two rescues carry all.
+	assert_eq!(cost(|_| MaxRescue::set(10 * SIZES.state)), ABSENCE);
+}
+
+/// What no rescue carries a seat asks a committee for, while results stand. Where nobody did it pays at the end,
+/// as for its absence; and no sooner, since it could not ask before. A seat that accuses another result, or
+/// revealed evidence, pays nothing.
+#[test]
+fn who_asks_nobody_for_what_is_large_is_absent() {
+	for asks in [false, true] {
+		run(|| {
+			let says = [Say::Gone, Say::Yes, Say::Yes];
+			let seats = large_state_after(&says, STORAGE);
+			assert!(seats.iter().all(|who| bond_of(*who) == BOND), "it could not ask yet");
+			assert!(!view().groups[0].relayed);
+			if asks {
+				assert_ok!(ask_relay(ASKER));
+				assert!(view().groups[0].relayed);
+				vote(0, 31);
+				relay_over(0);
+			}
+			let paid = if asks { 0 } else { ABSENCE };
+			assert_eq!(finish(), (vec![Decision::Accepted], seats[1..].to_vec()));
+			let bonds: Vec<u128> = seats.iter().map(|who| BOND - bond_of(*who)).collect();
+			assert_eq!(bonds, [paid, 0, 0]);
+			assert!(seats.iter().all(|who| entry(*who).locked == 0));
+			let (verifier, fault) = (seats[0], Fault::NoVerdict);
+			let event = Event::Slashed { verifier, amount: ABSENCE, job: JOB, fault };
+			assert_eq!(System::events().iter().any(|e| e.event == event.clone().into()), !asks);
+		});
+	}
+}
+
+/// Half of the seats that say so in each round pay in each round: the result stands though it was not heard, so
+/// that somebody can ask.
+#[test]
+fn a_veto_of_what_is_large_costs_what_absence_does() {
+	for asks in [false, true] {
+		run(|| {
+			let says = [Say::Gone, Say::Gone, Say::Yes];
+			let mut paid = 0;
+			for number in 0..3 {
+				let seats = match number {
+					0 => large_state_after(&says, STORAGE),
+					_ => round(&says.map(speak)),
+				};
+				assert_eq!((view().round, is_standing(&view().phase)), (number, true));
+				if asks && number == 0 {
+					assert_ok!(ask_relay(ASKER));
+					vote(0, 31);
+					relay_over(0);
+				}
+				tick_until(|phase| !is_standing(phase));
+				paid += seats.iter().map(|who| BOND - bond_of(*who)).sum::<u128>();
+				for who in seats {
+					crate::Pool::<Test>::mutate(|pool| pool.get_mut(&who).unwrap().absences = 0);
+				}
+			}
+			assert_eq!(finish().0, [Decision::Undecided]);
+			// One relay is enough for all rounds.
+			assert!(if asks { paid == 0 } else { paid >= 6 * ABSENCE });
+		});
+	}
+}
+
+/// Of two results none is accepted while both stand, so another committee is drawn at once.
+#[test]
+fn two_results_of_which_nobody_speaks_do_not_stand() {
+	run(|| {
+		let says = vec![Act::Speak(vec![Say::Gone, Say::Gone]); 3];
+		bonded(3);
+		open(2, 3);
+		MaxRescue::set(SIZES.state - 1);
+		round(&says);
+		assert_eq!((view().round, is_standing(&view().phase)), (1, false));
+	});
 }
 
 /// Whoever asks has it after that, or the result is lost. An honest seat that asks pays nothing.
