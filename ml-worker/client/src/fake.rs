@@ -115,7 +115,16 @@ pub fn audit(phase: AuditPhase, groups: Vec<GroupView>) -> AuditView {
 /// Returns a result under audit, of which nothing is known yet.
 pub fn group(result: WorkResult) -> GroupView {
 	let (convicted, asked, stored, rescued) = Default::default();
-	GroupView { result, bundles: Vec::new(), convicted, decision: None, asked, stored, rescued }
+	GroupView {
+		result,
+		bundles: Vec::new(),
+		convicted,
+		decision: None,
+		asked,
+		stored,
+		rescued,
+		relayed: false,
+	}
 }
 
 /// Returns a seat that has said nothing.

@@ -15,7 +15,7 @@ use trainyard_protocol::{
 };
 use trainyard_traits::{Defendant, Window};
 
-pub use trainyard_protocol::H256;
+pub use trainyard_protocol::{pieces::FREE_PIECES, H256};
 
 /// Most parties of a job: the submitter and its trainers.
 pub const MAX_PARTIES: u32 = MAX_REPLICAS + 1;
@@ -37,8 +37,6 @@ pub const MAX_CLAIMS: u32 = 3;
 pub const ALL_CLAIMS: u32 = MAX_CLAIMS * MAX_REPLICAS;
 /// Most accounts without a seat that have claims at a time.
 pub const MAX_STRANGERS: u32 = 16;
-/// Pieces of a result that can be asked for while results stand without a pledge.
-pub const FREE_PIECES: u32 = 16;
 /// The deposit of a challenge in this many parts is what each further piece makes the pledge larger by.
 pub const PIECE_PART: Balance = 16;
 /// A pledge in this many parts is the price of a place among those who ask while results stand.

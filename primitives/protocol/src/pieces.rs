@@ -37,6 +37,8 @@ pub const SEAT_PIECES: u32 = 128;
 /// Other pieces of a result that can be asked for at a time while results stand; as many are kept of those
 /// that were asked for so before and are on chain.
 pub const LATE_PIECES: u32 = 32;
+/// Pieces of a result that can be asked for while results stand without a pledge.
+pub const FREE_PIECES: u32 = 16;
 /// Most pieces in the list of what was asked for of one result.
 pub const MAX_ASKED: u32 = COMMON_PIECES + SEAT_PIECES + 2 * LATE_PIECES;
 /// Most ranges of rows, beside all rows, that a committee can ask for of one result, and that others can at a

@@ -10,6 +10,7 @@ mod forks;
 mod guesses;
 mod judges;
 mod keys;
+mod lists;
 mod pools;
 mod records;
 mod relays;
@@ -40,6 +41,7 @@ pub fn all() -> Vec<Attack> {
 		guesses::ALL,
 		stakes::ALL,
 		crowds::ALL,
+		lists::ALL,
 	]
 	.concat()
 }

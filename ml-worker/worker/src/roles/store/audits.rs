@@ -82,6 +82,10 @@ fn asked_file(folder: &Path, index: usize) -> PathBuf {
 	folder.join(format!("asked-{index}.json"))
 }
 
+fn named_file(folder: &Path, index: usize) -> PathBuf {
+	folder.join(format!("named-{index}.json"))
+}
+
 impl Home {
 	/// Returns the folders of all audits, those that changed last at the end.
 	pub fn audits(&self) -> Result<Vec<AuditFolder>, StoreError> {
@@ -138,6 +142,23 @@ impl Home {
 			}
 			_ => Ok(()),
 		}
+	}
+
+	/// Returns what this seat named of the result of this index in its round, and did not withdraw: that is in
+	/// its share of the list of that result.
+	pub fn load_named(&self, folder: &Path, index: usize) -> Result<BTreeSet<Piece>, StoreError> {
+		Ok(load(&named_file(folder, index))?.unwrap_or_default())
+	}
+
+	/// Writes what [`Self::load_named`] reads; it is on disk when this returns.
+	pub fn save_named(
+		&self,
+		folder: &Path,
+		index: usize,
+		named: &BTreeSet<Piece>,
+	) -> Result<(), StoreError> {
+		files::create_private_folder(folder)?;
+		save(&named_file(folder, index), named)
 	}
 
 	/// Returns what was done in a round while results stood.

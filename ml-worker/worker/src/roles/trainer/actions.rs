@@ -38,7 +38,7 @@ use trainyard_protocol::{
 	blob::Chunked,
 	commitment, forced,
 	job::{JobState, Reveal, WorkResult},
-	pieces::{Answer, Answers, Piece},
+	pieces::{Answer, Answers, Piece, MAX_ANSWERS},
 	JobId, H256,
 };
 
@@ -373,16 +373,24 @@ impl Trainer {
 	/// Gives these answers. What was counted already is no error: this trainer may have started again,
 	/// or another one of the same result was faster.
 	async fn answer(&self, job: JobId, group: u32, answers: Vec<Answer>) -> Outcome {
-		let answers = Answers::truncate_from(answers);
-		if answers.is_empty() {
-			return Ok(());
+		for answers in in_calls(answers) {
+			let head = self.chain.head().await?;
+			match self.sender.run(&calls::rescue(job, group, &answers).on(head)).await {
+				Err(e) if e.failed_with("Verification::AlreadyRescued") => {}
+				given => given.map(drop)?,
+			}
 		}
-		let head = self.chain.head().await?;
-		match self.sender.run(&calls::rescue(job, group, &answers).on(head)).await {
-			Err(e) if e.failed_with("Verification::AlreadyRescued") => Ok(()),
-			given => Ok(given.map(drop)?),
-		}
+		Ok(())
 	}
+}
+
+/// Returns these answers in as many calls as they need: several seats can ask for more than one call answers.
+fn in_calls(answers: Vec<Answer>) -> impl Iterator<Item = Answers> {
+	let mut left = answers.into_iter();
+	std::iter::from_fn(move || {
+		let some: Vec<Answer> = left.by_ref().take(MAX_ANSWERS as usize).collect();
+		(!some.is_empty()).then(|| Answers::truncate_from(some))
+	})
 }
 
 /// What a rescue is remembered by: after two results passed, the same pieces may be asked for of other
@@ -405,6 +413,17 @@ mod tests {
 		assert!(!may_leave(&applied, &me));
 		assert!(may_leave(&applied, &AccountId32([2; 32])));
 		assert!(!may_leave(&fake::job(JobState::Training), &me));
+	}
+
+	#[test]
+	fn what_is_too_much_for_a_call_comes_in_several() {
+		let answer = |from: u32| Answer::Rows { from, to: from + 1, contents: [H256::zero(); 4] };
+		for (count, calls) in [(0, vec![]), (68, vec![68]), (195, vec![68, 68, 59])] {
+			let all: Vec<Answer> = (0..count).map(answer).collect();
+			let some: Vec<Answers> = in_calls(all.clone()).collect();
+			assert_eq!(some.iter().map(|call| call.len()).collect::<Vec<_>>(), calls);
+			assert_eq!(some.into_iter().flatten().collect::<Vec<_>>(), all);
+		}
 	}
 
 	#[test]

@@ -95,6 +95,7 @@ impl Verifier {
 					let text = format!("result {index}: what was asked for on chain is here");
 					let fields = json!({ "result": index, "pieces": asked.pieces });
 					self.report.job(job, "withdrawn", &text, fields);
+					self.forget_named(round, index, &asked);
 					true
 				}
 				Err(e) => {
@@ -107,6 +108,19 @@ impl Verifier {
 			if let Err(e) = self.home.forget_asked(folder, index) {
 				debug!("job {job}: {e}");
 			}
+		}
+	}
+
+	/// Forgets that these pieces took of this seat's share, but for those that are on chain.
+	fn forget_named(&self, round: &Round<'_>, index: usize, asked: &AskedRecord) {
+		let stored = round.audit.groups.get(index).map(|group| &group.stored[..]);
+		let stored = stored.unwrap_or_default();
+		let kept = self.home.load_named(round.folder, index).and_then(|mut named| {
+			named.retain(|piece| !asked.pieces.contains(piece) || stored.contains(piece));
+			self.home.save_named(round.folder, index, &named)
+		});
+		if let Err(e) = kept {
+			debug!("job {}: {e}", round.job.id);
 		}
 	}
 

@@ -17,26 +17,41 @@ use trainyard_proof::{
 	verify::{self, sizes_of},
 };
 use trainyard_protocol::{
+	audit::AuditPhase,
 	job::WorkResult,
-	pieces::{Piece, PieceSizes, Pieces, MAX_PIECES},
+	pieces::{seat_share, Piece, PieceSizes, Pieces, FREE_PIECES, MAX_PIECES},
 };
 
-/// Returns the first of these pieces that the chain takes together, which carries `room` bytes. What is left
-/// is asked for when they are here. A state that is larger is asked of a committee while results stand.
+/// What the chain takes of one who asks for pieces of a result.
+struct Takes {
+	/// Bytes that it carries together.
+	bytes: u64,
+	/// Pieces that it takes in all, beside those that everybody reads.
+	pieces: usize,
+	/// Those of them that were named before.
+	named: BTreeSet<Piece>,
+}
+
+/// Returns the first of these pieces that the chain takes together. What is left is asked for when they are
+/// here. A state that is larger is asked of a committee while results stand.
 fn that_fit(
 	pieces: impl Iterator<Item = Piece>,
 	sizes: &PieceSizes,
 	result: &WorkResult,
-	room: u64,
+	mut takes: Takes,
 ) -> Vec<Piece> {
 	let mut taken = 0u64;
-	let mut fits = |piece: &Piece| {
+	let fits = |piece: &Piece| {
 		let all = taken.saturating_add(sizes.of(piece, result, &[]));
-		let fits = all <= room;
-		taken = if fits { all } else { taken };
+		let known = sizes.is_common(piece, result) || takes.named.contains(piece);
+		let fits = all <= takes.bytes && (known || takes.named.len() < takes.pieces);
+		if fits {
+			taken = all;
+			takes.named.extend((!known).then_some(*piece));
+		}
 		fits
 	};
-	pieces.filter(|piece| fits(piece)).take(MAX_PIECES as usize).collect()
+	pieces.filter(fits).take(MAX_PIECES as usize).collect()
 }
 
 impl Verifier {
@@ -101,6 +116,39 @@ impl Verifier {
 		lacking
 	}
 
+	/// Returns what the chain takes of this verifier: its seat's share while the committee commits, and what
+	/// nothing is pledged for while results stand.
+	fn takes(
+		&self,
+		round: &Round<'_>,
+		group: &GroupView,
+		index: usize,
+	) -> Result<Takes, TaskError> {
+		let bytes = self.large.room;
+		if let AuditPhase::Standing { .. } = round.audit.phase {
+			return Ok(Takes { bytes, pieces: FREE_PIECES as usize, named: BTreeSet::new() });
+		}
+		let seats = u32::try_from(round.audit.committee.len()).unwrap_or(u32::MAX);
+		let sizes = sizes_of(&round.spec);
+		let mut named = self.home.load_named(round.folder, index)?;
+		named.retain(|piece| !sizes.is_common(piece, &group.result));
+		Ok(Takes { bytes, pieces: seat_share(seats) as usize, named })
+	}
+
+	/// Keeps what takes of this seat's share: what was `named` before, and those of these pieces that are not on
+	/// chain yet.
+	fn note_named(
+		&self,
+		round: &Round<'_>,
+		group: &GroupView,
+		index: usize,
+		mut named: BTreeSet<Piece>,
+		pieces: &[Piece],
+	) -> Result<(), TaskError> {
+		named.extend(pieces.iter().filter(|piece| !group.stored.contains(piece)));
+		Ok(self.home.save_named(round.folder, index, &named)?)
+	}
+
 	/// Asks on chain for what this verifier lacks of a result, and for `more`. Returns whether it is
 	/// worth to wait: others can give it now, and after that the trainer stores it or loses. Where all
 	/// of it is on chain and of no use, this is said all the same: who has not asked is not heard.
@@ -114,7 +162,9 @@ impl Verifier {
 		let mut lacking = self.lacking(round, (index, group), &round.folder_of(index)).await;
 		lacking.extend(more);
 		let sizes = sizes_of(&round.spec);
-		let listed = that_fit(lacking.into_iter(), &sizes, &group.result, self.large.room);
+		let takes = self.takes(round, group, index)?;
+		let named = takes.named.clone();
+		let listed = that_fit(lacking.into_iter(), &sizes, &group.result, takes);
 		let (Ok(pieces), Ok(number)) = (Pieces::try_from(listed), u32::try_from(index)) else {
 			return Ok(false);
 		};
@@ -142,6 +192,7 @@ impl Verifier {
 				let text = format!("result {index}: asked on chain for {lacks}");
 				let fields = json!({ "result": index, "pieces": pieces });
 				self.report.job(job, "asked", &text, fields);
+				self.note_named(round, group, index, named, &pieces)?;
 				if waits {
 					let record = AskedRecord { sent: true, ..record };
 					self.home.save_asked(round.folder, index, &record)?;
@@ -149,6 +200,9 @@ impl Verifier {
 				Ok(waits)
 			}
 			Err(e) if e.failed_with(ASKED) => {
+				if asked.is_none() {
+					self.note_named(round, group, index, named, &pieces)?;
+				}
 				if let (None, true) = (&asked, waits) {
 					let record = AskedRecord { sent: true, ..record };
 					self.home.save_asked(round.folder, index, &record)?;
@@ -165,5 +219,40 @@ impl Verifier {
 				Ok(false)
 			}
 		}
+	}
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+	use trainyard_protocol::H256;
+
+	#[test]
+	fn a_seat_names_no_more_than_its_share() {
+		let root = H256::zero();
+		let result = WorkResult {
+			bundle_root: root,
+			true_root: root,
+			model_root: root,
+			segments: 100,
+			diverged: false,
+		};
+		let sizes = PieceSizes { state: 10, ..PieceSizes::default() };
+		let all = || [Piece::Leaves].into_iter().chain((0..=100).map(Piece::State));
+		let listed = |named: &[u32], bytes, pieces| {
+			let named = named.iter().copied().map(Piece::State).collect();
+			that_fit(all(), &sizes, &result, Takes { bytes, pieces, named })
+		};
+		let states = |all: &[u32]| -> Vec<Piece> {
+			[Piece::Leaves].into_iter().chain(all.iter().copied().map(Piece::State)).collect()
+		};
+		// The leaves and the last state are in nobody's share.
+		assert_eq!(listed(&[], u64::MAX, 3), states(&[0, 1, 2, 100]));
+		// What was named before is in it already.
+		assert_eq!(listed(&[1, 7], u64::MAX, 3), states(&[0, 1, 7, 100]));
+		assert_eq!(listed(&[0, 1, 2], u64::MAX, 3), states(&[0, 1, 2, 100]));
+		let leaves = sizes.of(&Piece::Leaves, &result, &[]);
+		assert_eq!(listed(&[], leaves + 25, 3), states(&[0, 1]));
+		assert_eq!(listed(&[], u64::MAX, 1_000).len(), MAX_PIECES as usize);
 	}
 }

@@ -147,6 +147,29 @@ impl Verifier {
 		self.large.advance((round.job.id, number), &lacking, &record, patience).await
 	}
 
+	/// Asks a committee for a state of a result that this seat has by now, and could not have when it revealed:
+	/// where nobody asks for one, the seats that said so pay as for their absence.
+	async fn ask_all_the_same(
+		&self,
+		round: &Round<'_>,
+		index: usize,
+		group: &GroupView,
+	) -> Result<(), TaskError> {
+		let (true, false, Ok(number)) =
+			(self.large.is_large(&round.spec), group.relayed, u32::try_from(index))
+		else {
+			return Ok(());
+		};
+		let head = self.chain.head().await?;
+		let relays = self.chain.relays_of(round.job.id, head.hash).await?;
+		if relays.iter().any(|relay| relay.group == number) {
+			return Ok(());
+		}
+		let record = record_of(round.folder, index);
+		let last = [group.result.segments];
+		self.large.advance((round.job.id, number), &last, &record, 0).await.map(drop)
+	}
+
 	/// Looks at a result again that this seat could not have when it revealed. It accuses if it is false.
 	pub(super) async fn look_again(
 		&self,
@@ -189,6 +212,9 @@ impl Verifier {
 		};
 		let segments = round.lots.get(index).map(Lot::segments).unwrap_or_default();
 		let (verdict, _) = self.examine_standing(&round, index).await?;
+		if verdict != Verdict::Unavailable {
+			self.ask_all_the_same(&round, index, group).await?;
+		}
 		let mut record = self.home.load_standing(folder)?;
 		let said = match &verdict {
 			Verdict::Replayed(_) => "it is true in what this seat drew".to_owned(),

@@ -88,3 +88,41 @@ async fn what_one_seat_of_a_relay_gives_convicts_who_withheld_it() {
 	verifier.large.room = u64::MAX;
 	assert_eq!(verifier.looks_again(&scene.job, &scene.audit, &record), None, "claims bring it");
 }
+
+/// What a seat could not have when it revealed came since. It asks a committee all the same where nobody did,
+/// since it would pay for its word otherwise, and for nothing where somebody did.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_came_late_is_asked_for_where_nobody_did() {
+	for relayed in [false, true] {
+		let mut scene = scene().await;
+		let node = FakeNode::new(move |method, _, _| match method {
+			"TrainyardApi_relays_of" => Ok(Vec::<RelayView>::new().encode()),
+			_ => Err("no such method"),
+		});
+		let mut verifier = verifier_on(&scene.folder.path().join("seat"), node.growing()).await;
+		(verifier.large.room, verifier.large.most) = (1, 50);
+		let sent: Arc<Shared<Vec<Piece>>> = Arc::default();
+		let log = sent.clone();
+		verifier.large.teller = Teller::Test(Arc::new(move |call: &Call| {
+			assert_eq!(call.title(), "Verification.request_relay");
+			let arguments = call.arguments();
+			let (_, _, piece, _) = <(u32, u32, Piece, u128)>::decode(&mut &arguments[..]).unwrap();
+			log.lock().unwrap().push(piece);
+			Ok(())
+		}));
+		// The honest result alone, which is served.
+		scene.audit.groups.remove(0);
+		scene.audit.groups[0].relayed = relayed;
+		let verdicts = vec![GroupVerdict::Unavailable];
+		scene.audit.committee[0].findings = Some(fake::findings(verdicts));
+		scene.audit.phase = AuditPhase::Standing { until: 61 };
+		scene.job.audit = Some(scene.audit.clone());
+		let folder = verifier.folder(&scene.job, &scene.audit);
+		let never = Arc::new(AtomicBool::new(false));
+		verifier.look_again(&scene.job, &scene.audit, &folder, 1, never).await.unwrap();
+		let last = Piece::State(scene.audit.groups[0].result.segments);
+		let wanted = if relayed { vec![] } else { vec![last] };
+		assert_eq!(*sent.lock().unwrap(), wanted);
+		assert!(events(&verifier).iter().any(|e| e["event"] == "looked_again"));
+	}
+}

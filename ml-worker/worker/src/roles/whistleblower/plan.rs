@@ -175,6 +175,7 @@ mod tests {
 			asked: vec![],
 			stored: vec![],
 			rescued: vec![],
+			relayed: false,
 		};
 		let audit = AuditView {
 			round: 0,

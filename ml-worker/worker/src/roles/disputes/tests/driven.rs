@@ -107,6 +107,7 @@ impl Scene {
 			asked: vec![],
 			stored: vec![],
 			rescued: vec![],
+			relayed: false,
 		};
 		let audit = AuditView {
 			round: 0,
