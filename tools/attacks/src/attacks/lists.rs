@@ -87,9 +87,11 @@ fn friend_fills_the_list() -> Outcome {
 	let others = (0..SEGMENTS).map(Piece::State).filter(|piece| !own.contains(piece));
 	let others: Vec<Piece> = others.collect();
 	let share = seat_share(3) as usize;
-	let most = pieces(others.iter().copied().take(MAX_PIECES as usize));
 	let mut refused = Vec::new();
-	for (friend, some) in friends.iter().zip(others.chunks(share)) {
+	for (at, friend) in friends.iter().enumerate() {
+		let left = &others[at * share..];
+		let most = pieces(left.iter().copied().take(MAX_PIECES as usize));
+		let some = &left[..share];
 		refused.push(answer(scene.call(friend, request(job, &most))));
 		scene.call(friend, request(job, &pieces(some.iter().copied()))).expect("it is its share");
 		stores(&mut scene, &trainer, job);
