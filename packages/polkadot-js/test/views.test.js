@@ -35,7 +35,7 @@ const settled = () => ({
 	audit: {
 		round: 0,
 		phase: 'done',
-		groups: [{ result: { segments: 3 }, convicted: [], decision: 'accepted', asked: [], stored: [], rescued: [] }],
+		groups: [{ result: { segments: 3 }, convicted: [], decision: 'accepted', asked: [], stored: [], rescued: [], relayed: false }],
 		committee: [
 			{ verifier: 'a', commitment: '0x07', findings: found(0, 2) },
 			{ verifier: 'b', commitment: '0x07', findings: found(0, 2) },
@@ -115,6 +115,7 @@ test('a job that stopped early is shown as such', () => {
 		asked: [],
 		stored: [],
 		rescued: [],
+		relayed: false,
 	});
 	job.audit.groups = [group(2), group(3), group(3)];
 	const both = (one, other) => ({ verdicts: [...found(...one).verdicts, ...found(...other).verdicts, 'unavailable'] });

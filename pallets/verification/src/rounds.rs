@@ -359,7 +359,7 @@ impl<T: Config> Pallet<T> {
 		Self::close_seats(job, audit, &absent);
 		Self::drop_claims(job, audit);
 		let is_last = audit.round.saturating_add(1) >= MAX_AUDIT_ROUNDS;
-		if heard || is_last || Self::stands_unheard(audit) {
+		if heard || is_last || Self::stands_unheard(audit, &findings) {
 			Self::open_opening(job, audit, now);
 			return;
 		}

@@ -45,11 +45,17 @@ impl<T: Config> Pallet<T> {
 		})
 	}
 
-	/// Returns whether results stand though half of the seats or fewer said something of one: who lacked its
-	/// states can ask for them only then. Of several results none would be accepted, so another committee is
-	/// drawn at once.
-	pub(crate) fn stands_unheard(audit: &AuditOf<T>) -> bool {
-		Self::has_large_states(audit) && audit.undecided().count() == 1
+	/// Returns whether results stand though half of the seats or fewer said something of one: by their `findings`
+	/// some lacked its states, and can ask for them only then. Of several results none would be accepted, so
+	/// another committee is drawn at once.
+	pub(crate) fn stands_unheard(
+		audit: &AuditOf<T>,
+		findings: &[Option<Findings<T::AccountId>>],
+	) -> bool {
+		let mut open = audit.undecided().map(|(at, _)| at);
+		let (Some(at), None) = (open.next(), open.next()) else { return false };
+		let mut said = findings.iter().flatten().filter_map(|findings| findings.verdicts.get(at));
+		Self::has_large_states(audit) && said.any(|said| matches!(said, GroupVerdict::Unavailable))
 	}
 
 	/// Results do not stand any more: takes what absence costs from the seats that could not have one of those
@@ -71,7 +77,8 @@ impl<T: Config> Pallet<T> {
 		};
 		let fee = audit.fee;
 		Pool::<T>::mutate(|pool| {
-			for member in audit.committee.iter_mut().filter(|member| member.revealed) {
+			let seats = audit.committee.iter_mut();
+			for member in seats.filter(|member| member.revealed && !member.convicted) {
 				let who = &member.verifier;
 				if !Verdicts::<T>::get(job, who).is_some_and(|findings| is_unasked(&findings)) {
 					continue;

@@ -106,17 +106,23 @@ fn a_veto_of_what_is_large_costs_what_absence_does() {
 	}
 }
 
-/// Of two results none is accepted while both stand, so another committee is drawn at once.
+/// Of two results none is accepted while both stand, and where nobody lacked anything nobody has to ask: another
+/// committee is drawn at once.
 #[test]
-fn two_results_of_which_nobody_speaks_do_not_stand() {
-	run(|| {
-		let says = vec![Act::Speak(vec![Say::Gone, Say::Gone]); 3];
-		bonded(3);
-		open(2, 3);
-		MaxRescue::set(SIZES.state - 1);
-		round(&says);
-		assert_eq!((view().round, is_standing(&view().phase)), (1, false));
-	});
+fn what_nobody_can_mend_by_asking_does_not_stand() {
+	let gone = |groups| vec![Act::Speak(vec![Say::Gone; groups]); 3];
+	for (groups, acts, stands) in
+		[(1, gone(1), true), (2, gone(2), false), (1, vec![Act::Vanish; 3], false)]
+	{
+		run(|| {
+			bonded(3);
+			open(groups, 3);
+			MaxRescue::set(SIZES.state - 1);
+			round(&acts);
+			let round = u32::from(!stands);
+			assert_eq!((view().round, is_standing(&view().phase)), (round, stands));
+		});
+	}
 }
 
 /// Whoever asks has it after that, or the result is lost. An honest seat that asks pays nothing.
