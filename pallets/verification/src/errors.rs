@@ -104,8 +104,9 @@ mod errors {
 		TooManyClaims,
 		/// The caller, or all seats together, asked as often as they can when nobody else waits.
 		TooManyWindows,
-		/// As many pieces of this group were asked for as there can be, or as many ranges of rows, by others
-		/// who pledged as much.
+		/// The caller's seat named as many pieces of this group in this round as its share holds. Or as many are
+		/// asked for while results stand as there can be at a time, by others who pledged as much. Or they are
+		/// too many ranges of rows, beside all rows.
 		TooManyPieces,
 		/// Leaves do not lead to the revealed root, or a part before these is missing.
 		WrongLeaves,
@@ -143,7 +144,8 @@ mod errors {
 		AlreadyAppealed,
 		/// There is no answer yet that could be doubted.
 		NoAnswer,
-		/// So many pieces of this result were asked for already that more of them ask for a larger pledge.
+		/// So many pieces of this result were stored for those who asked while results stood that more of them ask
+		/// for a larger pledge.
 		PledgeTooSmall,
 		/// A relay of this result costs more than the caller would pay: relays that run, and that found
 		/// what they were asked for, make it dearer.

@@ -17,7 +17,9 @@
 //!   result is accepted at the end of that if it was not convicted, no other one stands, and more than
 //!   half of the seats revealed evidence that was not convicted either.
 //! - Whoever lacks a state or the data names it by [`Pallet::request`] and prepays its bytes. What
-//!   nobody gives it the trainers store on chain and [`Pallet::rescue`], or lose; see `claims`.
+//!   nobody gives it the trainers store on chain and [`Pallet::rescue`], or lose; see `claims`. How much
+//!   somebody can ask for is in `shares` and `places`, and what it costs to say that something is not to be
+//!   had and to ask for nothing in `unasked`.
 //! - What is larger than blocks can carry a committee that is drawn for it has, or nobody; see `relay`.
 //! - Where half of the seats or fewer give evidence, another committee is drawn. An audit has at most
 //!   `MAX_AUDIT_ROUNDS` rounds, and each phase has a deadline, so it ends even if participants vanish.
@@ -573,7 +575,8 @@ pub mod pallet {
 		}
 
 		/// Asks for pieces of `group` that the caller lacks, and holds the price of their bytes. While
-		/// the committee commits a member of it can, and anybody while results stand. Then it also holds
+		/// the committee commits a member of it can, up to its share of the list of that group, and anybody
+		/// while results stand. Then it also holds
 		/// `pledge`, which may be 0: where there is no room, who pledged least is displaced by who
 		/// pledges more. A quarter of it is lost, unless the caller is displaced or the result is lost.
 		#[pallet::call_index(9)]
