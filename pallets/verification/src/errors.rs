@@ -105,7 +105,7 @@ mod errors {
 		/// The caller, or all seats together, asked as often as they can when nobody else waits.
 		TooManyWindows,
 		/// The caller's seat named as many pieces of this group in this round as its share holds. Or as many are
-		/// asked for while results stand as there can be at a time, by others who pledged as much. Or they are
+		/// asked for while results stand as there can be at a time, by others who pledged as much. Or there are
 		/// too many ranges of rows, beside all rows.
 		TooManyPieces,
 		/// Leaves do not lead to the revealed root, or a part before these is missing.

@@ -162,11 +162,12 @@ impl<T: Config> Pallet<T> {
 		let blobs = trainers.saturating_mul(MAX_KEPT.into());
 		let claims =
 			u64::from(trainyard_protocol::job::MAX_VERIFIERS.saturating_add(MAX_STRANGERS));
-		// Of each blob its name, its leaf, its record and the count of what was brought; of each claimant
-		// its claims, its hold and two accounts.
+		// Of each blob its name, its record and the count of what was brought; of each trainer what it stored,
+		// where room is made, where a window closes and at the end; of each claimant its claims, its hold
+		// and two accounts.
 		let accesses = blobs
-			.saturating_mul(4)
-			.saturating_add(trainers)
+			.saturating_mul(3)
+			.saturating_add(trainers.saturating_mul(3))
 			.saturating_add(claims.saturating_mul(5));
 		T::DbWeight::get().reads_writes(accesses, accesses)
 	}
