@@ -233,10 +233,9 @@ impl FakeNode {
 		self.storing([(crate::court::rescues_key(job, trainer), kept.encode())])
 	}
 
-	/// Stores the leaf of its bundle by which a trainer named a state that it stored.
-	pub fn storing_named_leaf(self, job: JobId, trainer: &AccountId32, leaf: &Leaf) -> Self {
-		let key = crate::court::named_leaf_key(job, trainer, leaf.index);
-		self.storing([(key, leaf.encode())])
+	/// Stores the leaves of its bundle by which a trainer named states that it stored.
+	pub fn storing_named_leaves(self, job: JobId, trainer: &AccountId32, leaves: &[Leaf]) -> Self {
+		self.storing([(crate::court::named_leaves_key(job, trainer), leaves.encode())])
 	}
 
 	/// Lets an account have asked for this of the results of a job.

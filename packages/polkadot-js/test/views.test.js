@@ -35,7 +35,17 @@ const settled = () => ({
 	audit: {
 		round: 0,
 		phase: 'done',
-		groups: [{ result: { segments: 3 }, convicted: [], decision: 'accepted', asked: [], stored: [], rescued: [], relayed: false }],
+		groups: [
+			{
+				result: { segments: 3 },
+				convicted: [],
+				decision: 'accepted',
+				asked: [],
+				stored: [],
+				rescued: [],
+				relayed: false,
+			},
+		],
 		committee: [
 			{ verifier: 'a', commitment: '0x07', findings: found(0, 2) },
 			{ verifier: 'b', commitment: '0x07', findings: found(0, 2) },

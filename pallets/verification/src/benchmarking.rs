@@ -17,9 +17,7 @@ use sp_core::sr25519::Public;
 use sp_runtime::traits::SaturatedConversion;
 use trainyard_protocol::{
 	audit::{AuditPhase, Decision, GroupVerdict},
-	commitment,
-	duties::{self, MAX_FORCED},
-	forced,
+	commitment, duties, forced,
 	job::{Balance, MAX_AUDIT_SEGMENTS, MAX_REPLICAS, MAX_VERIFIERS},
 	merkle,
 	pieces::{Piece, MAX_ANSWERS},

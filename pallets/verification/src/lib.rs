@@ -298,19 +298,18 @@ pub mod pallet {
 		ValueQuery,
 	>;
 
-	/// The leaf of its bundle by which a trainer named the file of a state that it stored, by job, trainer
-	/// and state, while the audit runs: who finds garbage there accuses it by that leaf, whether or not
-	/// anybody has the rest of the bundle.
+	/// The leaves of its bundle by which a trainer named the files of states that it stored, by job and
+	/// trainer, while the audit runs: who finds garbage there accuses it by its leaf, whether or not anybody
+	/// has the rest of the bundle.
 	#[pallet::storage]
-	pub type NamedLeaves<T: Config> = StorageNMap<
+	pub type NamedLeaves<T: Config> = StorageDoubleMap<
 		_,
-		(
-			NMapKey<Twox64Concat, JobId>,
-			NMapKey<Blake2_128Concat, T::AccountId>,
-			NMapKey<Twox64Concat, u32>,
-		),
-		Leaf,
-		OptionQuery,
+		Twox64Concat,
+		JobId,
+		Blake2_128Concat,
+		T::AccountId,
+		BoundedVec<Leaf, ConstU32<MAX_KEPT>>,
+		ValueQuery,
 	>;
 
 	/// The leaves that trainers forced to be false and opened, by job and trainer.

@@ -17,7 +17,7 @@ use trainyard_protocol::{
 	fees::half_of_storing,
 	job::{Balance, WorkResult},
 	pieces::{
-		parts, tensor_blob, Answer, LeavesPart, Piece, PieceSizes, LEAF_BYTES, LEAVES_OF_PART,
+		parts, tensor_blob, Answer, Leaf, LeavesPart, Piece, PieceSizes, LEAF_BYTES, LEAVES_OF_PART,
 	},
 	state::ExpectedTensor,
 	JobId,
@@ -98,7 +98,6 @@ impl<T: Config> Pallet<T> {
 				let size = T::Blobs::size(blob);
 				let fits = size.is_none_or(|size| size <= about.sizes.state);
 				ensure!(fits, Error::<T>::RescueTooLarge);
-				NamedLeaves::<T>::insert((about.job, who, leaf.index), leaf);
 				vec![Named { root: *blob, chunks: None }]
 			}
 			Answer::Tensor { leaf, index, content, path } => {
@@ -110,6 +109,27 @@ impl<T: Config> Pallet<T> {
 			}
 		};
 		Self::keep_blobs(about, who, answer.piece(), &named)
+	}
+
+	/// Keeps the leaves by which `who` named states just now, in the place of others of the same states and
+	/// of those that it does not keep any more.
+	pub(crate) fn keep_leaves(
+		job: JobId,
+		who: &T::AccountId,
+		new: Vec<Leaf>,
+	) -> Result<(), DispatchError> {
+		if new.is_empty() {
+			return Ok(());
+		}
+		let kept = Kept::<T>::get(job, who);
+		let is_kept = |leaf: &Leaf| kept.iter().any(|kept| kept.piece == Piece::State(leaf.index));
+		NamedLeaves::<T>::try_mutate(job, who, |named| {
+			named.retain(|leaf| is_kept(leaf) && new.iter().all(|own| own.index != leaf.index));
+			for leaf in new {
+				named.try_push(leaf).map_err(|_| Error::<T>::TooManyPieces)?;
+			}
+			Ok(())
+		})
 	}
 
 	/// Takes a part of the leaves of a trainer's bundle. They come in order.

@@ -39,7 +39,7 @@ impl<T: Config> Pallet<T> {
 		ensure!(found.is_asked() && !answers.is_empty(), Error::<T>::NotAsked);
 		let tensors = Self::tensors_of(job, answers.iter().map(Answer::piece));
 		let about = About { job, group, result, sizes: &sizes, tensors: &tensors };
-		let mut is_new = false;
+		let (mut is_new, mut leaves) = (false, Vec::new());
 		for answer in answers {
 			let piece = answer.piece();
 			let asked = found.asked.iter_mut().find(|asked| asked.piece == piece && !asked.stored);
@@ -48,6 +48,9 @@ impl<T: Config> Pallet<T> {
 				continue;
 			}
 			is_new = true;
+			if let Answer::State { leaf, .. } = answer {
+				leaves.push(leaf.clone());
+			}
 			if Self::take_answer(&about, &who, answer)? {
 				asked.answer(trainer);
 				let trainer = who.clone();
@@ -55,6 +58,7 @@ impl<T: Config> Pallet<T> {
 			}
 		}
 		ensure!(is_new, Error::<T>::AlreadyRescued);
+		Self::keep_leaves(job, &who, leaves)?;
 		AuditRecords::<T>::insert(job, &audit);
 		if !audit.awaits_rescue() {
 			T::Observer::progressed(job);
@@ -162,12 +166,12 @@ impl<T: Config> Pallet<T> {
 		let blobs = trainers.saturating_mul(MAX_KEPT.into());
 		let claims =
 			u64::from(trainyard_protocol::job::MAX_VERIFIERS.saturating_add(MAX_STRANGERS));
-		// Of each blob its name, its record and the count of what was brought; of each trainer what it stored,
-		// where room is made, where a window closes and at the end; of each claimant its claims, its hold
+		// Of each blob its name, its record and the count of what was brought; of each trainer the leaves
+		// that it showed and named, and what it stored, where room is made, where a window closes and at the end; of each claimant its claims, its hold
 		// and two accounts.
 		let accesses = blobs
 			.saturating_mul(3)
-			.saturating_add(trainers.saturating_mul(3))
+			.saturating_add(trainers.saturating_mul(5))
 			.saturating_add(claims.saturating_mul(5));
 		T::DbWeight::get().reads_writes(accesses, accesses)
 	}
@@ -176,8 +180,7 @@ impl<T: Config> Pallet<T> {
 	pub(crate) fn end_rescues(job: JobId) {
 		Uploading::<T>::remove(job);
 		let _ = ShownLeaves::<T>::clear_prefix(job, MAX_REPLICAS, None);
-		let most = MAX_REPLICAS.saturating_mul(MAX_KEPT);
-		let _ = NamedLeaves::<T>::clear_prefix((job,), most, None);
+		let _ = NamedLeaves::<T>::clear_prefix(job, MAX_REPLICAS, None);
 		for (who, blobs) in Kept::<T>::drain_prefix(job) {
 			for KeptBlob { root, .. } in blobs {
 				let Some(root) = root else { continue };

@@ -65,6 +65,7 @@ pub trait WeightInfo {
 	fn close_round() -> Weight;
 	/// Weight of `close_standing`.
 	fn close_standing() -> Weight;
+	/// Weight of `charge_unasked`.
 	fn charge_unasked() -> Weight;
 	/// Weight of `seat`.
 	fn seat(p: u32, ) -> Weight;

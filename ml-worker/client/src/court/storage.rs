@@ -162,9 +162,9 @@ pub(crate) fn rescues_key(job: JobId, trainer: &AccountId32) -> Vec<u8> {
 	blake2(twox(item_of("Verification", "Kept"), &job), trainer)
 }
 
-/// Returns the key under which the leaf is stored by which a trainer named a state.
-pub(crate) fn named_leaf_key(job: JobId, trainer: &AccountId32, state: u32) -> Vec<u8> {
-	twox(blake2(twox(item_of("Verification", "NamedLeaves"), &job), trainer), &state)
+/// Returns the key under which the leaves are stored by which a trainer named states.
+pub(crate) fn named_leaves_key(job: JobId, trainer: &AccountId32) -> Vec<u8> {
+	blake2(twox(item_of("Verification", "NamedLeaves"), &job), trainer)
 }
 
 impl Chain {
@@ -353,7 +353,9 @@ impl Chain {
 		state: u32,
 		at: H256,
 	) -> Result<Option<pieces::Leaf>, ChainError> {
-		self.court_entry("NamedLeaves", &named_leaf_key(job, trainer, state), at).await
+		let key = named_leaves_key(job, trainer);
+		let leaves: Option<Vec<pieces::Leaf>> = self.court_entry("NamedLeaves", &key, at).await?;
+		Ok(leaves.unwrap_or_default().into_iter().find(|leaf| leaf.index == state))
 	}
 
 	/// Returns what an account asked for of the results of a job, as far as the chain remembers.
@@ -495,7 +497,7 @@ mod tests {
 		let checkpoint =
 			Checkpoint { step: 70, state: one, evaluation: Evaluation::NONE, trace: two };
 		let leaf = pieces::Leaf { index: 7, checkpoint, path };
-		let named = (named_leaf_key(9, &who, 7), leaf.encode());
+		let named = (named_leaves_key(9, &who), vec![leaf.clone()].encode());
 		let stored = vec![
 			kept(Piece::Leaves, None, true),
 			kept(Piece::State(7), Some(one), true),

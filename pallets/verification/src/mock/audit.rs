@@ -195,7 +195,6 @@ pub fn leaf_by(of: AccountId, who: AccountId, index: u32) -> Leaf {
 	Leaf { index, checkpoint: shown_by(of, who)[index as usize], path }
 }
 
-
 /// The root of the file of a state, one for each `blob`.
 pub fn of_state(blob: H256, index: u32) -> H256 {
 	let mut root = blob;

@@ -98,7 +98,7 @@ fn of_segment(segment: u32, end: End) -> Rejection<AccountId> {
 	let shown = shown(TRAINERS[0]);
 	let leaf = |index: u32| {
 		let content = LeafContent::Checkpoint(shown[index as usize]);
-		Leaf { content, path: leaf(TRAINERS[0], index).path }
+		Leaf { content, path: leaf_by(TRAINERS[0], TRAINERS[0], index).path }
 	};
 	Rejection {
 		account: TRAINERS[0],

@@ -346,8 +346,9 @@ fn a_rescue_that_is_announced_has_room_and_time() {
 		tick_until(is_committing);
 		assert_eq!(Expected::get(), vec![blob], "the committee needs it");
 		// Whoever finds garbage in it accuses by the leaf that the trainer showed.
-		let leaf = NamedLeaves::<Test>::get((JOB, TRAINERS[0], SEGMENTS)).unwrap();
-		assert!(leaf.index == SEGMENTS && leaf.fits(&view().groups[0].result));
+		let leaves = NamedLeaves::<Test>::get(JOB, TRAINERS[0]);
+		assert!(leaves.len() == 1 && leaves[0].index == SEGMENTS);
+		assert!(leaves[0].fits(&view().groups[0].result));
 		round(&vec![speak(Say::Yes); 3]);
 		assert_eq!(finish().0, vec![Decision::Accepted]);
 		assert!(Expected::get().is_empty());

@@ -31,7 +31,7 @@ use trainyard_client::{AccountId32, AuditView, Findings, GroupVerdict, GroupView
 use trainyard_program::spec::CheckedSpec;
 use trainyard_proof::{
 	inputs::InputPaths,
-	verify::{self, Charge, Contest, Verdict, VerifyError},
+	verify::{self, Contest, Verdict, VerifyError},
 };
 use trainyard_protocol::{
 	accusation::Peaks,

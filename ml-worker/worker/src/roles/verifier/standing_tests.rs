@@ -10,6 +10,7 @@ use trainyard_client::{
 	GroupVerdict, JobView, RecheckView, Rejection,
 };
 use trainyard_court::game::{Level, Stage, Subject as Stood, Turn};
+use trainyard_proof::verify::Charge;
 use trainyard_protocol::{
 	accusation::End,
 	audit::{Ended, Replayed, SegmentEvidence},

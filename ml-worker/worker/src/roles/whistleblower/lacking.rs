@@ -93,11 +93,7 @@ impl Whistleblower {
 	}
 
 	/// Returns an accusation of who stored something else on chain as the file of a state of a result.
-	pub(super) async fn garbage(
-		&self,
-		looking: &Looking<'_>,
-		folder: &Path,
-	) -> Option<Accusation> {
+	pub(super) async fn garbage(&self, looking: &Looking<'_>, folder: &Path) -> Option<Accusation> {
 		let Looking { job, result, .. } = looking;
 		let (_, group) = group_of(job, result)?;
 		let (who, charge) = stored_garbage(&self.claims.chain, job, group, folder).await?;

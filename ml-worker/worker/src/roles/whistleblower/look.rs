@@ -305,11 +305,13 @@ mod tests {
 		train::Cheat,
 	};
 	use trainyard_protocol::{
+		accusation::LeafContent,
 		audit::AuditPhase,
 		blob::Chunked,
 		forced::Forced,
 		job::{Fate, JobState, Reveal},
-		pieces::Piece,
+		merkle,
+		pieces::{self, Piece},
 		views::BundleView,
 		Text,
 	};
@@ -333,6 +335,7 @@ mod tests {
 	/// else, and these blobs.
 	async fn storing(bundle: &Bundle, garbage: bool) -> (Chain, Vec<RescuedView>) {
 		let shown = bundle.shown().unwrap().unwrap();
+		let hashes: Vec<H256> = shown.leaves().iter().map(LeafContent::leaf).collect();
 		let steps = shown.checkpoints.iter().map(|checkpoint| checkpoint.step);
 		let file = |step| match garbage {
 			true => format!("not the state after step {step}").into_bytes(),
@@ -363,7 +366,13 @@ mod tests {
 			_ => Err("no such method"),
 		});
 		let stores = AccountId32([2; 32]);
-		let node = node.storing_rescues(9, &stores, &views);
+		let named = |at: u32| {
+			let path = merkle::proof(&hashes, at as usize).unwrap().try_into().unwrap();
+			pieces::Leaf { index: at, checkpoint: shown.checkpoints[at as usize].bound(), path }
+		};
+		let named: Vec<pieces::Leaf> = (0..views.len() as u32).map(named).collect();
+		let node =
+			node.storing_rescues(9, &stores, &views).storing_named_leaves(9, &stores, &named);
 		(node.storing_leaves(9, &stores, &shown.leaves()).chain().await, views)
 	}
 
