@@ -1,4 +1,4 @@
-//! Weights of `pallet_court`, measured by `scripts/benchmark-weights` on 2026-11-23.
+//! Weights of `pallet_court`, measured by `scripts/benchmark-weights` on 2026-11-24.
 //!
 //! frame-benchmarking-cli 64.0.0, 20 steps, 10 repeats, AMD EPYC.
 //! Written by a program: change the benchmarks, not this file.
@@ -65,13 +65,13 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Storage: `Court::CommittedBy` (r:1 w:1)
 	/// Proof: `Court::CommittedBy` (`max_values`: None, `max_size`: Some(68), added: 2543, mode: `MaxEncodedLen`)
 	/// Storage: `Verification::AuditRecords` (r:1 w:0)
-	/// Proof: `Verification::AuditRecords` (`max_values`: None, `max_size`: Some(27270), added: 29745, mode: `MaxEncodedLen`)
+	/// Proof: `Verification::AuditRecords` (`max_values`: None, `max_size`: Some(64756), added: 67231, mode: `MaxEncodedLen`)
 	/// Storage: `Court::Ticks` (r:1 w:0)
 	/// Proof: `Court::Ticks` (`max_values`: Some(1), `max_size`: Some(4), added: 499, mode: `MaxEncodedLen`)
 	/// Storage: `Court::Standings` (r:1 w:1)
 	/// Proof: `Court::Standings` (`max_values`: None, `max_size`: Some(25), added: 2500, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Hearings` (r:1 w:0)
-	/// Proof: `TaskMarket::Hearings` (`max_values`: None, `max_size`: Some(44), added: 2519, mode: `MaxEncodedLen`)
+	/// Proof: `TaskMarket::Hearings` (`max_values`: None, `max_size`: Some(48), added: 2523, mode: `MaxEncodedLen`)
 	/// Storage: `Balances::Holds` (r:1 w:1)
 	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(247), added: 2722, mode: `MaxEncodedLen`)
 	/// Storage: `Court::NextDispute` (r:1 w:1)
@@ -83,8 +83,8 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Storage: `Court::Commitments` (r:0 w:1)
 	/// Proof: `Court::Commitments` (`max_values`: None, `max_size`: Some(108), added: 2583, mode: `MaxEncodedLen`)
 	fn commit() -> Weight {
-		// At least 56_765_000 ps.
-		Weight::from_parts(59_700_000, 30735)
+		// At least 61_562_000 ps.
+		Weight::from_parts(64_196_000, 68221)
 			.saturating_add(D::get().reads_writes(8_u64, 7_u64))
 	}
 	/// Storage: `Court::CommittedBy` (r:1 w:1)
@@ -100,7 +100,7 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Storage: `TaskMarket::Jobs` (r:1 w:0)
 	/// Proof: `TaskMarket::Jobs` (`max_values`: None, `max_size`: Some(1348), added: 3823, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Hearings` (r:1 w:0)
-	/// Proof: `TaskMarket::Hearings` (`max_values`: None, `max_size`: Some(44), added: 2519, mode: `MaxEncodedLen`)
+	/// Proof: `TaskMarket::Hearings` (`max_values`: None, `max_size`: Some(48), added: 2523, mode: `MaxEncodedLen`)
 	/// Storage: `Submissions::Rounds` (r:1 w:0)
 	/// Proof: `Submissions::Rounds` (`max_values`: None, `max_size`: Some(3422), added: 5897, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Specs` (r:1 w:0)
@@ -109,12 +109,16 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Proof: `Verification::Forced` (`max_values`: None, `max_size`: Some(1149), added: 3624, mode: `MaxEncodedLen`)
 	/// Storage: `Court::Opened` (r:1 w:0)
 	/// Proof: `Court::Opened` (`max_values`: None, `max_size`: Some(1277), added: 3752, mode: `MaxEncodedLen`)
+	/// Storage: `Court::Suits` (r:1 w:1)
+	/// Proof: `Court::Suits` (`max_values`: None, `max_size`: Some(194), added: 2669, mode: `MaxEncodedLen`)
 	/// Storage: `Court::Standings` (r:1 w:1)
 	/// Proof: `Court::Standings` (`max_values`: None, `max_size`: Some(25), added: 2500, mode: `MaxEncodedLen`)
 	/// Storage: `Court::Dockets` (r:1 w:1)
 	/// Proof: `Court::Dockets` (`max_values`: None, `max_size`: Some(1943), added: 4418, mode: `MaxEncodedLen`)
 	/// Storage: `Court::Disputes` (r:3 w:4)
-	/// Proof: `Court::Disputes` (`max_values`: None, `max_size`: Some(648), added: 3123, mode: `MaxEncodedLen`)
+	/// Proof: `Court::Disputes` (`max_values`: None, `max_size`: Some(665), added: 3140, mode: `MaxEncodedLen`)
+	/// Storage: `Court::Loads` (r:1 w:1)
+	/// Proof: `Court::Loads` (`max_values`: None, `max_size`: Some(60), added: 2535, mode: `MaxEncodedLen`)
 	/// Storage: `Court::Due` (r:3 w:3)
 	/// Proof: `Court::Due` (`max_values`: None, `max_size`: Some(21), added: 2496, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Due` (r:1 w:1)
@@ -126,12 +130,12 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Storage: `Court::Aside` (r:0 w:1)
 	/// Proof: `Court::Aside` (`max_values`: None, `max_size`: Some(105), added: 2580, mode: `MaxEncodedLen`)
 	fn challenge() -> Weight {
-		// At least 154_152_000 ps.
-		Weight::from_parts(163_435_000, 10359)
-			.saturating_add(D::get().reads_writes(20_u64, 18_u64))
+		// At least 173_902_000 ps.
+		Weight::from_parts(178_258_000, 10410)
+			.saturating_add(D::get().reads_writes(22_u64, 20_u64))
 	}
 	/// Storage: `Court::Disputes` (r:4 w:4)
-	/// Proof: `Court::Disputes` (`max_values`: None, `max_size`: Some(648), added: 3123, mode: `MaxEncodedLen`)
+	/// Proof: `Court::Disputes` (`max_values`: None, `max_size`: Some(665), added: 3140, mode: `MaxEncodedLen`)
 	/// Storage: `Court::Convicted` (r:1 w:0)
 	/// Proof: `Court::Convicted` (`max_values`: None, `max_size`: Some(106), added: 2581, mode: `MaxEncodedLen`)
 	/// Storage: `Balances::Holds` (r:1 w:1)
@@ -140,6 +144,8 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Proof: `Court::Dockets` (`max_values`: None, `max_size`: Some(1943), added: 4418, mode: `MaxEncodedLen`)
 	/// Storage: `Court::Ticks` (r:1 w:0)
 	/// Proof: `Court::Ticks` (`max_values`: Some(1), `max_size`: Some(4), added: 499, mode: `MaxEncodedLen`)
+	/// Storage: `Court::Loads` (r:1 w:1)
+	/// Proof: `Court::Loads` (`max_values`: None, `max_size`: Some(60), added: 2535, mode: `MaxEncodedLen`)
 	/// Storage: `Court::Due` (r:2 w:2)
 	/// Proof: `Court::Due` (`max_values`: None, `max_size`: Some(21), added: 2496, mode: `MaxEncodedLen`)
 	/// Storage: `Court::Agenda` (r:0 w:2)
@@ -147,18 +153,20 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Storage: `Court::Aside` (r:0 w:2)
 	/// Proof: `Court::Aside` (`max_values`: None, `max_size`: Some(105), added: 2580, mode: `MaxEncodedLen`)
 	fn raise() -> Weight {
-		// At least 98_157_000 ps.
-		Weight::from_parts(102_383_000, 13482)
-			.saturating_add(D::get().reads_writes(10_u64, 12_u64))
+		// At least 104_878_000 ps.
+		Weight::from_parts(109_114_000, 13550)
+			.saturating_add(D::get().reads_writes(11_u64, 13_u64))
 	}
 	/// Storage: `Court::Disputes` (r:4 w:4)
-	/// Proof: `Court::Disputes` (`max_values`: None, `max_size`: Some(648), added: 3123, mode: `MaxEncodedLen`)
+	/// Proof: `Court::Disputes` (`max_values`: None, `max_size`: Some(665), added: 3140, mode: `MaxEncodedLen`)
+	/// Storage: `Court::Loads` (r:1 w:1)
+	/// Proof: `Court::Loads` (`max_values`: None, `max_size`: Some(60), added: 2535, mode: `MaxEncodedLen`)
 	/// Storage: `Court::Convicted` (r:1 w:0)
 	/// Proof: `Court::Convicted` (`max_values`: None, `max_size`: Some(106), added: 2581, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Jobs` (r:1 w:0)
 	/// Proof: `TaskMarket::Jobs` (`max_values`: None, `max_size`: Some(1348), added: 3823, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Hearings` (r:1 w:0)
-	/// Proof: `TaskMarket::Hearings` (`max_values`: None, `max_size`: Some(44), added: 2519, mode: `MaxEncodedLen`)
+	/// Proof: `TaskMarket::Hearings` (`max_values`: None, `max_size`: Some(48), added: 2523, mode: `MaxEncodedLen`)
 	/// Storage: `Submissions::Rounds` (r:1 w:0)
 	/// Proof: `Submissions::Rounds` (`max_values`: None, `max_size`: Some(3422), added: 5897, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Specs` (r:1 w:0)
@@ -185,13 +193,17 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Proof: `TaskMarket::Agenda` (`max_values`: None, `max_size`: Some(24), added: 2499, mode: `MaxEncodedLen`)
 	/// Storage: `Court::Agenda` (r:0 w:2)
 	/// Proof: `Court::Agenda` (`max_values`: None, `max_size`: Some(29), added: 2504, mode: `MaxEncodedLen`)
+	/// Storage: `Court::Suits` (r:0 w:1)
+	/// Proof: `Court::Suits` (`max_values`: None, `max_size`: Some(194), added: 2669, mode: `MaxEncodedLen`)
 	fn withdraw() -> Weight {
-		// At least 153_450_000 ps.
-		Weight::from_parts(163_886_000, 13482)
-			.saturating_add(D::get().reads_writes(21_u64, 18_u64))
+		// At least 165_789_000 ps.
+		Weight::from_parts(171_588_000, 13550)
+			.saturating_add(D::get().reads_writes(22_u64, 20_u64))
 	}
 	/// Storage: `Court::Disputes` (r:3 w:3)
-	/// Proof: `Court::Disputes` (`max_values`: None, `max_size`: Some(648), added: 3123, mode: `MaxEncodedLen`)
+	/// Proof: `Court::Disputes` (`max_values`: None, `max_size`: Some(665), added: 3140, mode: `MaxEncodedLen`)
+	/// Storage: `Court::Loads` (r:1 w:1)
+	/// Proof: `Court::Loads` (`max_values`: None, `max_size`: Some(60), added: 2535, mode: `MaxEncodedLen`)
 	/// Storage: `Court::Convicted` (r:1 w:0)
 	/// Proof: `Court::Convicted` (`max_values`: None, `max_size`: Some(106), added: 2581, mode: `MaxEncodedLen`)
 	/// Storage: `Court::Ticks` (r:1 w:0)
@@ -199,7 +211,7 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Storage: `TaskMarket::Jobs` (r:1 w:0)
 	/// Proof: `TaskMarket::Jobs` (`max_values`: None, `max_size`: Some(1348), added: 3823, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Hearings` (r:1 w:0)
-	/// Proof: `TaskMarket::Hearings` (`max_values`: None, `max_size`: Some(44), added: 2519, mode: `MaxEncodedLen`)
+	/// Proof: `TaskMarket::Hearings` (`max_values`: None, `max_size`: Some(48), added: 2523, mode: `MaxEncodedLen`)
 	/// Storage: `Submissions::Rounds` (r:1 w:0)
 	/// Proof: `Submissions::Rounds` (`max_values`: None, `max_size`: Some(3422), added: 5897, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Specs` (r:1 w:0)
@@ -213,12 +225,14 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Storage: `Court::Agenda` (r:0 w:3)
 	/// Proof: `Court::Agenda` (`max_values`: None, `max_size`: Some(29), added: 2504, mode: `MaxEncodedLen`)
 	fn post() -> Weight {
-		// At least 167_001_000 ps.
-		Weight::from_parts(186_069_000, 10359)
-			.saturating_add(D::get().reads_writes(13_u64, 10_u64))
+		// At least 170_285_000 ps.
+		Weight::from_parts(177_126_000, 10410)
+			.saturating_add(D::get().reads_writes(14_u64, 11_u64))
 	}
 	/// Storage: `Court::Disputes` (r:3 w:3)
-	/// Proof: `Court::Disputes` (`max_values`: None, `max_size`: Some(648), added: 3123, mode: `MaxEncodedLen`)
+	/// Proof: `Court::Disputes` (`max_values`: None, `max_size`: Some(665), added: 3140, mode: `MaxEncodedLen`)
+	/// Storage: `Court::Loads` (r:1 w:1)
+	/// Proof: `Court::Loads` (`max_values`: None, `max_size`: Some(60), added: 2535, mode: `MaxEncodedLen`)
 	/// Storage: `Court::Convicted` (r:1 w:0)
 	/// Proof: `Court::Convicted` (`max_values`: None, `max_size`: Some(106), added: 2581, mode: `MaxEncodedLen`)
 	/// Storage: `Court::Ticks` (r:1 w:0)
@@ -226,7 +240,7 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Storage: `TaskMarket::Jobs` (r:1 w:0)
 	/// Proof: `TaskMarket::Jobs` (`max_values`: None, `max_size`: Some(1348), added: 3823, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Hearings` (r:1 w:0)
-	/// Proof: `TaskMarket::Hearings` (`max_values`: None, `max_size`: Some(44), added: 2519, mode: `MaxEncodedLen`)
+	/// Proof: `TaskMarket::Hearings` (`max_values`: None, `max_size`: Some(48), added: 2523, mode: `MaxEncodedLen`)
 	/// Storage: `Submissions::Rounds` (r:1 w:0)
 	/// Proof: `Submissions::Rounds` (`max_values`: None, `max_size`: Some(3422), added: 5897, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Specs` (r:1 w:0)
@@ -242,20 +256,20 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Storage: `Court::Agenda` (r:0 w:3)
 	/// Proof: `Court::Agenda` (`max_values`: None, `max_size`: Some(29), added: 2504, mode: `MaxEncodedLen`)
 	fn open() -> Weight {
-		// At least 190_146_000 ps.
-		Weight::from_parts(206_580_000, 10359)
-			.saturating_add(D::get().reads_writes(14_u64, 11_u64))
+		// At least 195_694_000 ps.
+		Weight::from_parts(202_184_000, 10410)
+			.saturating_add(D::get().reads_writes(15_u64, 12_u64))
 	}
 	/// `n` was 1 to 1538.
 	fn contents(n: u32, ) -> Weight {
-		// At least 2_944_000 ps.
-		Weight::from_parts(90_571_387, 0)
-			// Standard error 9_233.
-			.saturating_add(Weight::from_parts(4_179_519, 0).saturating_mul(n.into()))
+		// At least 2_754_000 ps.
+		Weight::from_parts(94_935_526, 0)
+			// Standard error 10_034.
+			.saturating_add(Weight::from_parts(4_014_277, 0).saturating_mul(n.into()))
 			.saturating_add(D::get().reads_writes(0_u64, 0_u64))
 	}
 	/// Storage: `Court::Disputes` (r:3 w:3)
-	/// Proof: `Court::Disputes` (`max_values`: None, `max_size`: Some(648), added: 3123, mode: `MaxEncodedLen`)
+	/// Proof: `Court::Disputes` (`max_values`: None, `max_size`: Some(665), added: 3140, mode: `MaxEncodedLen`)
 	/// Storage: `Court::Convicted` (r:1 w:0)
 	/// Proof: `Court::Convicted` (`max_values`: None, `max_size`: Some(106), added: 2581, mode: `MaxEncodedLen`)
 	/// Storage: `Court::Ticks` (r:1 w:0)
@@ -263,7 +277,7 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Storage: `TaskMarket::Jobs` (r:1 w:0)
 	/// Proof: `TaskMarket::Jobs` (`max_values`: None, `max_size`: Some(1348), added: 3823, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Hearings` (r:1 w:0)
-	/// Proof: `TaskMarket::Hearings` (`max_values`: None, `max_size`: Some(44), added: 2519, mode: `MaxEncodedLen`)
+	/// Proof: `TaskMarket::Hearings` (`max_values`: None, `max_size`: Some(48), added: 2523, mode: `MaxEncodedLen`)
 	/// Storage: `Submissions::Rounds` (r:1 w:0)
 	/// Proof: `Submissions::Rounds` (`max_values`: None, `max_size`: Some(3422), added: 5897, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Specs` (r:1 w:0)
@@ -276,15 +290,17 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Proof: `Court::Due` (`max_values`: None, `max_size`: Some(21), added: 2496, mode: `MaxEncodedLen`)
 	/// Storage: `Court::Dockets` (r:1 w:1)
 	/// Proof: `Court::Dockets` (`max_values`: None, `max_size`: Some(1943), added: 4418, mode: `MaxEncodedLen`)
+	/// Storage: `Court::Loads` (r:1 w:1)
+	/// Proof: `Court::Loads` (`max_values`: None, `max_size`: Some(60), added: 2535, mode: `MaxEncodedLen`)
 	/// Storage: `Court::Agenda` (r:0 w:3)
 	/// Proof: `Court::Agenda` (`max_values`: None, `max_size`: Some(29), added: 2504, mode: `MaxEncodedLen`)
 	fn deny() -> Weight {
-		// At least 89_304_000 ps.
-		Weight::from_parts(95_744_000, 10359)
-			.saturating_add(D::get().reads_writes(14_u64, 9_u64))
+		// At least 97_877_000 ps.
+		Weight::from_parts(102_053_000, 10410)
+			.saturating_add(D::get().reads_writes(15_u64, 10_u64))
 	}
 	/// Storage: `Court::Disputes` (r:3 w:3)
-	/// Proof: `Court::Disputes` (`max_values`: None, `max_size`: Some(648), added: 3123, mode: `MaxEncodedLen`)
+	/// Proof: `Court::Disputes` (`max_values`: None, `max_size`: Some(665), added: 3140, mode: `MaxEncodedLen`)
 	/// Storage: `Court::Convicted` (r:1 w:0)
 	/// Proof: `Court::Convicted` (`max_values`: None, `max_size`: Some(106), added: 2581, mode: `MaxEncodedLen`)
 	/// Storage: `Court::Ticks` (r:1 w:0)
@@ -292,7 +308,7 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Storage: `TaskMarket::Jobs` (r:1 w:0)
 	/// Proof: `TaskMarket::Jobs` (`max_values`: None, `max_size`: Some(1348), added: 3823, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Hearings` (r:1 w:0)
-	/// Proof: `TaskMarket::Hearings` (`max_values`: None, `max_size`: Some(44), added: 2519, mode: `MaxEncodedLen`)
+	/// Proof: `TaskMarket::Hearings` (`max_values`: None, `max_size`: Some(48), added: 2523, mode: `MaxEncodedLen`)
 	/// Storage: `Submissions::Rounds` (r:1 w:0)
 	/// Proof: `Submissions::Rounds` (`max_values`: None, `max_size`: Some(3422), added: 5897, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Specs` (r:1 w:0)
@@ -303,23 +319,25 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Proof: `Court::Due` (`max_values`: None, `max_size`: Some(21), added: 2496, mode: `MaxEncodedLen`)
 	/// Storage: `Court::Dockets` (r:1 w:1)
 	/// Proof: `Court::Dockets` (`max_values`: None, `max_size`: Some(1943), added: 4418, mode: `MaxEncodedLen`)
+	/// Storage: `Court::Loads` (r:1 w:1)
+	/// Proof: `Court::Loads` (`max_values`: None, `max_size`: Some(60), added: 2535, mode: `MaxEncodedLen`)
 	/// Storage: `Court::Agenda` (r:0 w:3)
 	/// Proof: `Court::Agenda` (`max_values`: None, `max_size`: Some(29), added: 2504, mode: `MaxEncodedLen`)
 	fn show() -> Weight {
-		// At least 139_129_000 ps.
-		Weight::from_parts(150_286_000, 10359)
-			.saturating_add(D::get().reads_writes(13_u64, 9_u64))
+		// At least 143_766_000 ps.
+		Weight::from_parts(162_795_000, 10410)
+			.saturating_add(D::get().reads_writes(14_u64, 10_u64))
 	}
 	/// `l` was 1 to 24.
 	fn lower(l: u32, ) -> Weight {
-		// At least 148_283_000 ps.
-		Weight::from_parts(36_625_756, 0)
-			// Standard error 259_024.
-			.saturating_add(Weight::from_parts(111_910_531, 0).saturating_mul(l.into()))
+		// At least 139_670_000 ps.
+		Weight::from_parts(29_424_479, 0)
+			// Standard error 212_078.
+			.saturating_add(Weight::from_parts(105_054_858, 0).saturating_mul(l.into()))
 			.saturating_add(D::get().reads_writes(0_u64, 0_u64))
 	}
 	/// Storage: `Court::Disputes` (r:64 w:1)
-	/// Proof: `Court::Disputes` (`max_values`: None, `max_size`: Some(648), added: 3123, mode: `MaxEncodedLen`)
+	/// Proof: `Court::Disputes` (`max_values`: None, `max_size`: Some(665), added: 3140, mode: `MaxEncodedLen`)
 	/// Storage: `Court::Convicted` (r:1 w:1)
 	/// Proof: `Court::Convicted` (`max_values`: None, `max_size`: Some(106), added: 2581, mode: `MaxEncodedLen`)
 	/// Storage: `Court::Ticks` (r:1 w:0)
@@ -327,7 +345,7 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Storage: `TaskMarket::Jobs` (r:1 w:0)
 	/// Proof: `TaskMarket::Jobs` (`max_values`: None, `max_size`: Some(1348), added: 3823, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Hearings` (r:1 w:0)
-	/// Proof: `TaskMarket::Hearings` (`max_values`: None, `max_size`: Some(44), added: 2519, mode: `MaxEncodedLen`)
+	/// Proof: `TaskMarket::Hearings` (`max_values`: None, `max_size`: Some(48), added: 2523, mode: `MaxEncodedLen`)
 	/// Storage: `Submissions::Rounds` (r:1 w:0)
 	/// Proof: `Submissions::Rounds` (`max_values`: None, `max_size`: Some(3422), added: 5897, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Specs` (r:1 w:0)
@@ -338,49 +356,55 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Proof: `Court::Due` (`max_values`: None, `max_size`: Some(21), added: 2496, mode: `MaxEncodedLen`)
 	/// Storage: `Court::Standings` (r:1 w:1)
 	/// Proof: `Court::Standings` (`max_values`: None, `max_size`: Some(25), added: 2500, mode: `MaxEncodedLen`)
-	/// Storage: `Balances::Holds` (r:1 w:1)
+	/// Storage: `Balances::Holds` (r:2 w:2)
 	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(247), added: 2722, mode: `MaxEncodedLen`)
-	/// Storage: `Court::Won` (r:1 w:0)
+	/// Storage: `Court::Won` (r:1 w:1)
 	/// Proof: `Court::Won` (`max_values`: None, `max_size`: Some(113), added: 2588, mode: `MaxEncodedLen`)
+	/// Storage: `Court::WonOfSeats` (r:1 w:1)
+	/// Proof: `Court::WonOfSeats` (`max_values`: None, `max_size`: Some(113), added: 2588, mode: `MaxEncodedLen`)
+	/// Storage: `System::Account` (r:2 w:2)
+	/// Proof: `System::Account` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
 	/// Storage: `Verification::AuditRecords` (r:1 w:1)
-	/// Proof: `Verification::AuditRecords` (`max_values`: None, `max_size`: Some(27270), added: 29745, mode: `MaxEncodedLen`)
+	/// Proof: `Verification::AuditRecords` (`max_values`: None, `max_size`: Some(64756), added: 67231, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Due` (r:1 w:1)
 	/// Proof: `TaskMarket::Due` (`max_values`: None, `max_size`: Some(16), added: 2491, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Guilty` (r:0 w:1)
-	/// Proof: `TaskMarket::Guilty` (`max_values`: None, `max_size`: Some(93), added: 2568, mode: `MaxEncodedLen`)
+	/// Proof: `TaskMarket::Guilty` (`max_values`: None, `max_size`: Some(134), added: 2609, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Agenda` (r:0 w:2)
 	/// Proof: `TaskMarket::Agenda` (`max_values`: None, `max_size`: Some(24), added: 2499, mode: `MaxEncodedLen`)
 	/// Storage: `Court::Agenda` (r:0 w:1)
 	/// Proof: `Court::Agenda` (`max_values`: None, `max_size`: Some(29), added: 2504, mode: `MaxEncodedLen`)
+	/// Storage: `Court::Suits` (r:0 w:1)
+	/// Proof: `Court::Suits` (`max_values`: None, `max_size`: Some(194), added: 2669, mode: `MaxEncodedLen`)
 	/// Storage: `Court::Closing` (r:0 w:1)
 	/// Proof: `Court::Closing` (`max_values`: None, `max_size`: Some(85), added: 2560, mode: `MaxEncodedLen`)
 	fn judge() -> Weight {
-		// At least 501_353_000 ps.
-		Weight::from_parts(528_914_000, 200862)
-			.saturating_add(D::get().reads_writes(78_u64, 13_u64))
+		// At least 568_464_000 ps.
+		Weight::from_parts(582_635_000, 201950)
+			.saturating_add(D::get().reads_writes(82_u64, 19_u64))
 	}
 	/// `b` was 1 to 240.
 	fn openings(b: u32, ) -> Weight {
-		// At least 75_393_000 ps.
-		Weight::from_parts(96_525_868, 0)
-			// Standard error 232_501.
-			.saturating_add(Weight::from_parts(71_292_981, 0).saturating_mul(b.into()))
+		// At least 67_912_000 ps.
+		Weight::from_parts(12_584_994, 0)
+			// Standard error 85_344.
+			.saturating_add(Weight::from_parts(66_798_800, 0).saturating_mul(b.into()))
 			.saturating_add(D::get().reads_writes(0_u64, 0_u64))
 	}
 	/// `t` was 1 to 32768.
 	fn terms(t: u32, ) -> Weight {
-		// At least 140_000 ps.
-		Weight::from_parts(160_000, 0)
-			// Standard error 36.
-			.saturating_add(Weight::from_parts(20_706, 0).saturating_mul(t.into()))
+		// At least 130_000 ps.
+		Weight::from_parts(150_000, 0)
+			// Standard error 31.
+			.saturating_add(Weight::from_parts(19_710, 0).saturating_mul(t.into()))
 			.saturating_add(D::get().reads_writes(0_u64, 0_u64))
 	}
 	/// `r` was 1 to 220.
 	fn rows(r: u32, ) -> Weight {
-		// At least 301_000 ps.
-		Weight::from_parts(493_713, 0)
-			// Standard error 142.
-			.saturating_add(Weight::from_parts(152_147, 0).saturating_mul(r.into()))
+		// At least 290_000 ps.
+		Weight::from_parts(498_504, 0)
+			// Standard error 139.
+			.saturating_add(Weight::from_parts(149_549, 0).saturating_mul(r.into()))
 			.saturating_add(D::get().reads_writes(0_u64, 0_u64))
 	}
 	/// Storage: `Court::Agenda` (r:65 w:64)
@@ -389,17 +413,17 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Proof: `Court::Cursor` (`max_values`: Some(1), `max_size`: Some(4), added: 499, mode: `MaxEncodedLen`)
 	/// `n` was 0 to 64.
 	fn serve(n: u32, ) -> Weight {
-		// At least 2_394_000 ps.
-		Weight::from_parts(2_531_223, 3494)
-			// Standard error 2_620.
-			.saturating_add(Weight::from_parts(3_527_287, 0).saturating_mul(n.into()))
+		// At least 2_283_000 ps.
+		Weight::from_parts(2_588_418, 3494)
+			// Standard error 3_172.
+			.saturating_add(Weight::from_parts(3_379_518, 0).saturating_mul(n.into()))
 			.saturating_add(Weight::from_parts(0, 2504).saturating_mul(n.into()))
 			.saturating_add(D::get().reads_writes(1_u64, 1_u64))
 			.saturating_add(D::get().reads((1_u64).saturating_mul(n.into())))
 			.saturating_add(D::get().writes((1_u64).saturating_mul(n.into())))
 	}
 	/// Storage: `Court::Disputes` (r:4 w:4)
-	/// Proof: `Court::Disputes` (`max_values`: None, `max_size`: Some(648), added: 3123, mode: `MaxEncodedLen`)
+	/// Proof: `Court::Disputes` (`max_values`: None, `max_size`: Some(665), added: 3140, mode: `MaxEncodedLen`)
 	/// Storage: `Court::Convicted` (r:1 w:0)
 	/// Proof: `Court::Convicted` (`max_values`: None, `max_size`: Some(106), added: 2581, mode: `MaxEncodedLen`)
 	/// Storage: `Court::Ticks` (r:1 w:0)
@@ -407,7 +431,7 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Storage: `TaskMarket::Jobs` (r:1 w:0)
 	/// Proof: `TaskMarket::Jobs` (`max_values`: None, `max_size`: Some(1348), added: 3823, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Hearings` (r:1 w:0)
-	/// Proof: `TaskMarket::Hearings` (`max_values`: None, `max_size`: Some(44), added: 2519, mode: `MaxEncodedLen`)
+	/// Proof: `TaskMarket::Hearings` (`max_values`: None, `max_size`: Some(48), added: 2523, mode: `MaxEncodedLen`)
 	/// Storage: `Submissions::Rounds` (r:1 w:0)
 	/// Proof: `Submissions::Rounds` (`max_values`: None, `max_size`: Some(3422), added: 5897, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Specs` (r:1 w:0)
@@ -430,10 +454,12 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Proof: `TaskMarket::Agenda` (`max_values`: None, `max_size`: Some(24), added: 2499, mode: `MaxEncodedLen`)
 	/// Storage: `Court::Due` (r:0 w:1)
 	/// Proof: `Court::Due` (`max_values`: None, `max_size`: Some(21), added: 2496, mode: `MaxEncodedLen`)
+	/// Storage: `Court::Suits` (r:0 w:1)
+	/// Proof: `Court::Suits` (`max_values`: None, `max_size`: Some(194), added: 2669, mode: `MaxEncodedLen`)
 	fn expire() -> Weight {
-		// At least 139_450_000 ps.
-		Weight::from_parts(152_269_000, 13482)
-			.saturating_add(D::get().reads_writes(20_u64, 16_u64))
+		// At least 146_891_000 ps.
+		Weight::from_parts(155_523_000, 13550)
+			.saturating_add(D::get().reads_writes(20_u64, 17_u64))
 	}
 	/// Storage: `Court::Commitments` (r:1 w:1)
 	/// Proof: `Court::Commitments` (`max_values`: None, `max_size`: Some(108), added: 2583, mode: `MaxEncodedLen`)
@@ -454,8 +480,8 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Storage: `Court::Due` (r:0 w:1)
 	/// Proof: `Court::Due` (`max_values`: None, `max_size`: Some(21), added: 2496, mode: `MaxEncodedLen`)
 	fn lapse() -> Weight {
-		// At least 54_943_000 ps.
-		Weight::from_parts(58_547_000, 6196)
+		// At least 59_849_000 ps.
+		Weight::from_parts(62_544_000, 6196)
 			.saturating_add(D::get().reads_writes(7_u64, 10_u64))
 	}
 	/// Storage: `Court::Closing` (r:1 w:0)
@@ -463,9 +489,11 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Storage: `Court::Dockets` (r:1 w:1)
 	/// Proof: `Court::Dockets` (`max_values`: None, `max_size`: Some(1943), added: 4418, mode: `MaxEncodedLen`)
 	/// Storage: `Court::Disputes` (r:8 w:8)
-	/// Proof: `Court::Disputes` (`max_values`: None, `max_size`: Some(648), added: 3123, mode: `MaxEncodedLen`)
+	/// Proof: `Court::Disputes` (`max_values`: None, `max_size`: Some(665), added: 3140, mode: `MaxEncodedLen`)
 	/// Storage: `Court::Due` (r:8 w:3)
 	/// Proof: `Court::Due` (`max_values`: None, `max_size`: Some(21), added: 2496, mode: `MaxEncodedLen`)
+	/// Storage: `Court::Loads` (r:1 w:1)
+	/// Proof: `Court::Loads` (`max_values`: None, `max_size`: Some(60), added: 2535, mode: `MaxEncodedLen`)
 	/// Storage: `Court::Convicted` (r:1 w:0)
 	/// Proof: `Court::Convicted` (`max_values`: None, `max_size`: Some(106), added: 2581, mode: `MaxEncodedLen`)
 	/// Storage: `Court::Standings` (r:1 w:1)
@@ -480,13 +508,17 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Proof: `TaskMarket::Agenda` (`max_values`: None, `max_size`: Some(24), added: 2499, mode: `MaxEncodedLen`)
 	/// Storage: `Court::Agenda` (r:0 w:3)
 	/// Proof: `Court::Agenda` (`max_values`: None, `max_size`: Some(29), added: 2504, mode: `MaxEncodedLen`)
+	/// Storage: `Court::Suits` (r:0 w:8)
+	/// Proof: `Court::Suits` (`max_values`: None, `max_size`: Some(194), added: 2669, mode: `MaxEncodedLen`)
 	fn close() -> Weight {
-		// At least 397_628_000 ps.
-		Weight::from_parts(416_085_000, 25974)
-			.saturating_add(D::get().reads_writes(37_u64, 35_u64))
+		// At least 426_461_000 ps.
+		Weight::from_parts(439_501_000, 26110)
+			.saturating_add(D::get().reads_writes(38_u64, 44_u64))
 	}
 	/// Storage: `Court::Won` (r:25 w:16)
 	/// Proof: `Court::Won` (`max_values`: None, `max_size`: Some(113), added: 2588, mode: `MaxEncodedLen`)
+	/// Storage: `Court::WonOfSeats` (r:16 w:16)
+	/// Proof: `Court::WonOfSeats` (`max_values`: None, `max_size`: Some(113), added: 2588, mode: `MaxEncodedLen`)
 	/// Storage: `System::Account` (r:16 w:16)
 	/// Proof: `System::Account` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
 	/// Storage: `Balances::Holds` (r:16 w:16)
@@ -496,17 +528,17 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Storage: `Court::Due` (r:0 w:1)
 	/// Proof: `Court::Due` (`max_values`: None, `max_size`: Some(21), added: 2496, mode: `MaxEncodedLen`)
 	fn acquit() -> Weight {
-		// At least 576_716_000 ps.
-		Weight::from_parts(601_103_000, 65690)
-			.saturating_add(D::get().reads_writes(57_u64, 50_u64))
+		// At least 612_340_000 ps.
+		Weight::from_parts(631_258_000, 65690)
+			.saturating_add(D::get().reads_writes(73_u64, 66_u64))
 	}
 	/// Storage: `Court::Posts` (r:64 w:64)
 	/// Proof: `Court::Posts` (`max_values`: None, `max_size`: Some(2201), added: 4676, mode: `MaxEncodedLen`)
 	/// Storage: `Court::Due` (r:0 w:1)
 	/// Proof: `Court::Due` (`max_values`: None, `max_size`: Some(21), added: 2496, mode: `MaxEncodedLen`)
 	fn forget() -> Weight {
-		// At least 51_237_000 ps.
-		Weight::from_parts(54_392_000, 300254)
+		// At least 51_727_000 ps.
+		Weight::from_parts(53_941_000, 300254)
 			.saturating_add(D::get().reads_writes(64_u64, 65_u64))
 	}
 	/// Storage: `ModelStorage::MovesFull` (r:1 w:0)
@@ -514,8 +546,8 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Storage: `Court::Ticks` (r:1 w:1)
 	/// Proof: `Court::Ticks` (`max_values`: Some(1), `max_size`: Some(4), added: 499, mode: `MaxEncodedLen`)
 	fn close_block() -> Weight {
-		// At least 2_413_000 ps.
-		Weight::from_parts(2_644_000, 1489)
+		// At least 2_434_000 ps.
+		Weight::from_parts(2_624_000, 1489)
 			.saturating_add(D::get().reads_writes(2_u64, 1_u64))
 	}
 }
