@@ -15,8 +15,8 @@ mod storage;
 pub use history::{Happened, Sent};
 pub use refusal::Refusal;
 #[cfg(any(test, feature = "testing"))]
-pub(crate) use storage::{claims_key, leaves_key, named_leaves_key, rescues_key, Kept};
-pub use storage::{ClaimView, Said};
+pub(crate) use storage::{claims_key, leaves_key, named_states_key, rescues_key, Kept};
+pub use storage::{ClaimView, NamedState, Said};
 
 use super::AccountId32;
 use codec::{Decode, Encode};

@@ -2,7 +2,7 @@
 
 use super::{
 	client::{Chain, Connection},
-	court::ClaimView,
+	court::{ClaimView, NamedState},
 	AccountId32, AuditView, ChainError, Findings, GroupVerdict, GroupView, JobView, MemberView,
 	ProjectView,
 };
@@ -25,7 +25,6 @@ use trainyard_protocol::{
 	audit::{AuditPhase, Rejection},
 	drill::{Mismatch, ProjectState, Template},
 	job::{JobState, Settlement, Terms, WorkResult},
-	pieces::Leaf,
 	views::RescuedView,
 	vrf::VrfSignature,
 	JobId, Text, H256,
@@ -233,9 +232,14 @@ impl FakeNode {
 		self.storing([(crate::court::rescues_key(job, trainer), kept.encode())])
 	}
 
-	/// Stores the leaves of its bundle by which a trainer named states that it stored.
-	pub fn storing_named_leaves(self, job: JobId, trainer: &AccountId32, leaves: &[Leaf]) -> Self {
-		self.storing([(crate::court::named_leaves_key(job, trainer), leaves.encode())])
+	/// Lets a trainer have named these files of states.
+	pub fn storing_named_states(
+		self,
+		job: JobId,
+		trainer: &AccountId32,
+		states: &[NamedState],
+	) -> Self {
+		self.storing([(crate::court::named_states_key(job, trainer), states.encode())])
 	}
 
 	/// Lets an account have asked for this of the results of a job.

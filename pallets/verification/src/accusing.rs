@@ -7,7 +7,7 @@
 
 use crate::{
 	Accusations, AuditOf, AuditRecords, Config, Error, Event, Fault, HoldReason, Kept, KeptBlob,
-	Pallet, Pool, Verdicts, WeightInfo, H256,
+	NamedState, NamedStates, Pallet, Pool, Verdicts, WeightInfo, H256,
 };
 use frame_support::{
 	ensure,
@@ -241,7 +241,11 @@ impl<T: Config> Audited<T::AccountId> for Pallet<T> {
 		let is_file = |kept: &KeptBlob| {
 			kept.stored && kept.piece == Piece::State(state) && kept.root == Some(*blob)
 		};
+		// What was let go since stays what it was.
+		let was_named =
+			|named: &NamedState| named.stored && named.leaf.index == state && named.blob == *blob;
 		Kept::<T>::get(job, who).iter().any(is_file)
+			|| NamedStates::<T>::get(job, who).iter().any(was_named)
 	}
 
 	fn forced(job: JobId, who: &T::AccountId, index: u32) -> Option<Forced> {

@@ -17,8 +17,9 @@
 //! ([`Config::OpeningBlocks`]), and the others wait no longer than for the last one that opens.
 //!
 //! Who opened early would say to seats that have committed who of them is caught, and who is caught could keep
-//! what it committed to, for the price of an absence. So nobody opens while they reveal, but who is accused:
-//! of a forced leaf it would be convicted. What it has left of its clock is for it to weigh.
+//! what it committed to, for the price of an absence. So nobody opens while they reveal,
+//! unless something of the job is disputed: who is accused of a forced leaf would be convicted. What it has
+//! left of its clock is for it to weigh.
 
 use crate::{
 	Audit, AuditOf, AuditRecords, Config, Error, Event, Fault, Forced, Pallet, Pool, Uploading,

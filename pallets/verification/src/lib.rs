@@ -110,7 +110,7 @@ pub mod pallet {
 		audit::{Decision, Findings, Paths},
 		forced::{AllForced, Opening, Secret},
 		job::{Balance, BlockNumber},
-		pieces::{Answers, BundleLeaves, Leaf, Piece, Pieces},
+		pieces::{Answers, BundleLeaves, Piece, Pieces},
 		relay::{ChunkOpening, RelayId, RelayView},
 		seats::Resources,
 		views::{AuditView, Standing, VerifierView},
@@ -298,17 +298,17 @@ pub mod pallet {
 		ValueQuery,
 	>;
 
-	/// The leaves of its bundle by which a trainer named the files of states that it stored, by job and
-	/// trainer, while the audit runs: who finds garbage there accuses it by its leaf, whether or not anybody
-	/// has the rest of the bundle.
+	/// The files of states that a trainer named, the oldest first, by job and trainer, while the audit runs.
+	/// Who finds garbage in one that is stored accuses it by its leaf, whether or not anybody has the rest of
+	/// the bundle, and whether or not the blob was let go since.
 	#[pallet::storage]
-	pub type NamedLeaves<T: Config> = StorageDoubleMap<
+	pub type NamedStates<T: Config> = StorageDoubleMap<
 		_,
 		Twox64Concat,
 		JobId,
 		Blake2_128Concat,
 		T::AccountId,
-		BoundedVec<Leaf, ConstU32<MAX_KEPT>>,
+		BoundedVec<NamedState, ConstU32<MAX_KEPT>>,
 		ValueQuery,
 	>;
 

@@ -6,7 +6,8 @@
 //! it must be: whoever stores something else is convicted by the court.
 
 use crate::{
-	Config, Error, Event, Group, Kept, KeptBlob, NamedLeaves, Pallet, ShownLeaves, WeightInfo, H256,
+	Config, Error, Event, Group, Kept, KeptBlob, NamedState, NamedStates, Pallet, ShownLeaves,
+	WeightInfo, H256,
 };
 use alloc::{vec, vec::Vec};
 use core::ops::Range;
@@ -17,7 +18,7 @@ use trainyard_protocol::{
 	fees::half_of_storing,
 	job::{Balance, WorkResult},
 	pieces::{
-		parts, tensor_blob, Answer, Leaf, LeavesPart, Piece, PieceSizes, LEAF_BYTES, LEAVES_OF_PART,
+		parts, tensor_blob, Answer, LeavesPart, Piece, PieceSizes, LEAF_BYTES, LEAVES_OF_PART,
 	},
 	state::ExpectedTensor,
 	JobId,
@@ -111,25 +112,22 @@ impl<T: Config> Pallet<T> {
 		Self::keep_blobs(about, who, answer.piece(), &named)
 	}
 
-	/// Keeps the leaves by which `who` named states just now, in the place of others of the same states and
-	/// of those that it does not keep any more.
-	pub(crate) fn keep_leaves(
-		job: JobId,
-		who: &T::AccountId,
-		new: Vec<Leaf>,
-	) -> Result<(), DispatchError> {
+	/// Keeps the files of states that `who` named just now, in the place of others of the same states, and of
+	/// the oldest where there are too many.
+	pub(crate) fn keep_named(job: JobId, who: &T::AccountId, new: Vec<NamedState>) {
 		if new.is_empty() {
-			return Ok(());
+			return;
 		}
-		let kept = Kept::<T>::get(job, who);
-		let is_kept = |leaf: &Leaf| kept.iter().any(|kept| kept.piece == Piece::State(leaf.index));
-		NamedLeaves::<T>::try_mutate(job, who, |named| {
-			named.retain(|leaf| is_kept(leaf) && new.iter().all(|own| own.index != leaf.index));
-			for leaf in new {
-				named.try_push(leaf).map_err(|_| Error::<T>::TooManyPieces)?;
+		NamedStates::<T>::mutate(job, who, |named| {
+			named.retain(|old| new.iter().all(|own| own.leaf.index != old.leaf.index));
+			for state in new {
+				if named.is_full() {
+					named.remove(0);
+				}
+				// There is room for it now.
+				let _ = named.try_push(state);
 			}
-			Ok(())
-		})
+		});
 	}
 
 	/// Takes a part of the leaves of a trainer's bundle. They come in order.

@@ -1,8 +1,8 @@
 //! Windows in which trainers store on chain what others lack, and lose if they do not.
 
 use crate::{
-	pieces::About, Asked, AuditOf, AuditRecords, Config, Error, Event, Kept, KeptBlob, NamedLeaves,
-	Pallet, ShownLeaves, Uploading, H256, MAX_KEPT, MAX_STRANGERS, MAX_WINDOWS,
+	pieces::About, Asked, AuditOf, AuditRecords, Config, Error, Event, Kept, KeptBlob, NamedState,
+	NamedStates, Pallet, ShownLeaves, Uploading, H256, MAX_KEPT, MAX_STRANGERS, MAX_WINDOWS,
 };
 use alloc::vec::Vec;
 use frame_support::{ensure, traits::Get, weights::Weight};
@@ -39,7 +39,7 @@ impl<T: Config> Pallet<T> {
 		ensure!(found.is_asked() && !answers.is_empty(), Error::<T>::NotAsked);
 		let tensors = Self::tensors_of(job, answers.iter().map(Answer::piece));
 		let about = About { job, group, result, sizes: &sizes, tensors: &tensors };
-		let (mut is_new, mut leaves) = (false, Vec::new());
+		let (mut is_new, mut named) = (false, Vec::new());
 		for answer in answers {
 			let piece = answer.piece();
 			let asked = found.asked.iter_mut().find(|asked| asked.piece == piece && !asked.stored);
@@ -48,17 +48,18 @@ impl<T: Config> Pallet<T> {
 				continue;
 			}
 			is_new = true;
-			if let Answer::State { leaf, .. } = answer {
-				leaves.push(leaf.clone());
+			let stored = Self::take_answer(&about, &who, answer)?;
+			if let Answer::State { leaf, blob } = answer {
+				named.push(NamedState { leaf: leaf.clone(), blob: *blob, stored });
 			}
-			if Self::take_answer(&about, &who, answer)? {
+			if stored {
 				asked.answer(trainer);
 				let trainer = who.clone();
 				Self::deposit_event(Event::Rescued { job, group, piece, trainer });
 			}
 		}
 		ensure!(is_new, Error::<T>::AlreadyRescued);
-		Self::keep_leaves(job, &who, leaves)?;
+		Self::keep_named(job, &who, named);
 		AuditRecords::<T>::insert(job, &audit);
 		if !audit.awaits_rescue() {
 			T::Observer::progressed(job);
@@ -176,11 +177,15 @@ impl<T: Config> Pallet<T> {
 		T::DbWeight::get().reads_writes(accesses, accesses)
 	}
 
+	/// Forgets which states trainers named: nobody is accused of one any more.
+	pub(crate) fn forget_named(job: JobId) {
+		let _ = NamedStates::<T>::clear_prefix(job, MAX_REPLICAS, None);
+	}
+
 	/// Lets the blobs go that trainers named; their own are kept for a while.
 	pub(crate) fn end_rescues(job: JobId) {
 		Uploading::<T>::remove(job);
 		let _ = ShownLeaves::<T>::clear_prefix(job, MAX_REPLICAS, None);
-		let _ = NamedLeaves::<T>::clear_prefix(job, MAX_REPLICAS, None);
 		for (who, blobs) in Kept::<T>::drain_prefix(job) {
 			for KeptBlob { root, .. } in blobs {
 				let Some(root) = root else { continue };

@@ -115,6 +115,7 @@ impl<T: Config> Audits<T::AccountId> for Pallet<T> {
 			Self::drop_claims(job, &mut audit);
 			Self::drop_relays(job, &mut audit);
 			Self::end_rescues(job);
+			Self::forget_named(job);
 			for trainer in audit.groups.iter().flat_map(|group| &group.trainers) {
 				Forced::<T>::remove(job, trainer);
 			}
@@ -434,6 +435,7 @@ impl<T: Config> Pallet<T> {
 		audit.recheck = Rechecks::None;
 		Self::drop_claims(job, audit);
 		Self::end_rescues(job);
+		Self::forget_named(job);
 		Self::deposit_event(Event::AuditDone { job, fees: audit.served.len() as u32 });
 	}
 

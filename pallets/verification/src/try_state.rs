@@ -62,14 +62,15 @@ impl<T: Config> Pallet<T> {
 				"a stranger brought leaves"
 			);
 		}
-		for (job, who, leaves) in crate::NamedLeaves::<T>::iter() {
+		for (job, who, leaves) in crate::NamedStates::<T>::iter() {
 			let running = AuditRecords::<T>::get(job).filter(|a| a.phase != AuditPhase::Done);
 			let audit = running.ok_or("a leaf is named for an audit that does not run")?;
 			let result = audit.groups.iter().find_map(|group| {
 				let at = group.trainers.iter().position(|trainer| *trainer == who)?;
 				group.result_of(at)
 			});
-			let fits = result.is_some_and(|result| leaves.iter().all(|leaf| leaf.fits(&result)));
+			let fits =
+				result.is_some_and(|result| leaves.iter().all(|named| named.leaf.fits(&result)));
 			ensure!(fits, "a leaf that is not of its trainer's bundle");
 		}
 		let mut seats = BTreeMap::<T::AccountId, Seats>::new();

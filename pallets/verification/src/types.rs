@@ -8,7 +8,8 @@ use trainyard_protocol::{
 	audit::{AuditPhase, Decision, Replayed},
 	job::{Balance, BlockNumber, WorkResult, MAX_AUDIT_ROUNDS, MAX_REPLICAS, MAX_VERIFIERS},
 	pieces::{
-		Piece, PieceSizes, Pieces, COMMON_PIECES, LATE_PIECES, MAX_ASKED, MAX_RANGES, SEAT_PIECES,
+		Leaf, Piece, PieceSizes, Pieces, COMMON_PIECES, LATE_PIECES, MAX_ASKED, MAX_RANGES,
+		SEAT_PIECES,
 	},
 	seats::Resources,
 	vrf::VrfKey,
@@ -321,6 +322,19 @@ pub struct KeptBlob {
 	/// Bytes of it that the trainer is paid for: of the chunks that it brought after it had announced
 	/// them, or of leaves.
 	pub paid: u64,
+}
+
+/// The file of a state, as a trainer named it.
+#[derive(
+	Clone, Debug, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking, MaxEncodedLen, TypeInfo,
+)]
+pub struct NamedState {
+	/// The leaf of its bundle that says which state it is.
+	pub leaf: Leaf,
+	/// The root of the blob.
+	pub blob: H256,
+	/// Whether the blob was stored when it was named last. It is announced before.
+	pub stored: bool,
 }
 
 /// What an account asked for of one result.

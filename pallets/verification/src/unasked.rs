@@ -64,7 +64,13 @@ impl<T: Config> Pallet<T> {
 		if !Self::has_large_states(audit) {
 			return;
 		}
-		let unasked = audit.undecided().filter(|(_, group)| !group.relayed);
+		// Of rows that no rescue carries nobody can be asked, so who lacks them said so rightly.
+		let carries = |result: &WorkResult| {
+			let rows = audit.sizes.sum([audit.sizes.all_rows()], result, &[]);
+			rows <= T::MaxRescue::get()
+		};
+		let open = audit.undecided().filter(|(_, group)| carries(&group.result));
+		let unasked = open.filter(|(_, group)| !group.relayed);
 		let unasked: Vec<usize> = unasked.map(|(at, _)| at).collect();
 		if unasked.is_empty() {
 			return;

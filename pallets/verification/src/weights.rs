@@ -277,8 +277,8 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Proof: `ModelStorage::Brought` (`max_values`: None, `max_size`: Some(88), added: 2563, mode: `MaxEncodedLen`)
 	/// Storage: `ModelStorage::Awaited` (r:136 w:136)
 	/// Proof: `ModelStorage::Awaited` (`max_values`: None, `max_size`: Some(36), added: 2511, mode: `MaxEncodedLen`)
-	/// Storage: `Verification::NamedLeaves` (r:1 w:1)
-	/// Proof: `Verification::NamedLeaves` (`max_values`: None, `max_size`: Some(210772), added: 213247, mode: `MaxEncodedLen`)
+	/// Storage: `Verification::NamedStates` (r:1 w:1)
+	/// Proof: `Verification::NamedStates` (`max_values`: None, `max_size`: Some(210772), added: 213247, mode: `MaxEncodedLen`)
 	/// `n` was 1 to 68.
 	fn rescue(n: u32, ) -> Weight {
 		// At least 68_493_000 ps.

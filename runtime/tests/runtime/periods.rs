@@ -209,15 +209,18 @@ fn what_the_chain_carries_has_a_most() {
 	chain.state(|| {
 		assert_eq!(set_to(Some(u64::MAX)), 450 << 20);
 		assert_eq!(set_to(None), 450 << 20);
-		let carried = storage();
+		let half = |room| {
+			let stored = needs.lacking(terms.replayed_by_all(spec.segments()), room).stored;
+			2 * fees::half_of_storing(stored, fees::STORAGE_BYTE).unwrap()
+		};
+		assert_eq!(storage(), half(450 << 20));
 		assert_eq!(set_to(Some(needs.checkpoint)), needs.checkpoint);
-		assert_eq!(storage(), carried, "each state can be stored");
+		assert_eq!(storage(), half(needs.checkpoint), "each state can be stored");
 		assert_eq!(set_to(Some(needs.checkpoint - 1)), needs.checkpoint - 1);
 		let relays = 2 * relay::escrowed(needs.checkpoint, fees::RELAY_FEE).unwrap();
 		assert_eq!(relays, 123 * TRY);
-		let files =
-			2 * fees::half_of_storing(needs.files + needs.manifest(), fees::STORAGE_BYTE).unwrap();
-		assert_eq!(storage(), files + relays);
+		assert!(half(needs.checkpoint - 1) * 2 < half(needs.checkpoint), "no states are stored");
+		assert_eq!(storage(), half(needs.checkpoint - 1) + relays);
 		assert_eq!(set_to(Some(needs.files)), needs.files);
 		let refused = TaskMarket::checked_quote(&spec, &terms).unwrap_err();
 		let named = pallet_task_market::Error::<Runtime>::RescueTooLarge;

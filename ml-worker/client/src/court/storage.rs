@@ -162,9 +162,20 @@ pub(crate) fn rescues_key(job: JobId, trainer: &AccountId32) -> Vec<u8> {
 	blake2(twox(item_of("Verification", "Kept"), &job), trainer)
 }
 
-/// Returns the key under which the leaves are stored by which a trainer named states.
-pub(crate) fn named_leaves_key(job: JobId, trainer: &AccountId32) -> Vec<u8> {
-	blake2(twox(item_of("Verification", "NamedLeaves"), &job), trainer)
+/// The file of a state as a trainer named it, with the fields of `NamedState` of the pallet.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct NamedState {
+	/// The leaf of its bundle that says which state it is.
+	pub leaf: pieces::Leaf,
+	/// The root of the blob.
+	pub blob: H256,
+	/// Whether the blob was stored, and not announced alone.
+	pub stored: bool,
+}
+
+/// Returns the key under which the states are stored that a trainer named.
+pub(crate) fn named_states_key(job: JobId, trainer: &AccountId32) -> Vec<u8> {
+	blake2(twox(item_of("Verification", "NamedStates"), &job), trainer)
 }
 
 impl Chain {
@@ -345,17 +356,16 @@ impl Chain {
 		Ok(kept.filter_map(view).collect())
 	}
 
-	/// Returns the leaf of its bundle by which a trainer named the file of a state that it stored.
-	pub async fn named_leaf(
+	/// Returns the files of states that a trainer named, because somebody asked for them, in an audit that
+	/// runs.
+	pub async fn named_states(
 		&self,
 		job: JobId,
 		trainer: &AccountId32,
-		state: u32,
 		at: H256,
-	) -> Result<Option<pieces::Leaf>, ChainError> {
-		let key = named_leaves_key(job, trainer);
-		let leaves: Option<Vec<pieces::Leaf>> = self.court_entry("NamedLeaves", &key, at).await?;
-		Ok(leaves.unwrap_or_default().into_iter().find(|leaf| leaf.index == state))
+	) -> Result<Vec<NamedState>, ChainError> {
+		let key = named_states_key(job, trainer);
+		Ok(self.court_entry("NamedStates", &key, at).await?.unwrap_or_default())
 	}
 
 	/// Returns what an account asked for of the results of a job, as far as the chain remembers.
@@ -497,7 +507,8 @@ mod tests {
 		let checkpoint =
 			Checkpoint { step: 70, state: one, evaluation: Evaluation::NONE, trace: two };
 		let leaf = pieces::Leaf { index: 7, checkpoint, path };
-		let named = (named_leaves_key(9, &who), vec![leaf.clone()].encode());
+		let state = NamedState { leaf, blob: two, stored: true };
+		let named = (named_states_key(9, &who), vec![state.clone()].encode());
 		let stored = vec![
 			kept(Piece::Leaves, None, true),
 			kept(Piece::State(7), Some(one), true),
@@ -505,8 +516,8 @@ mod tests {
 		];
 		let chain = empty().storing([(key, stored.encode()), named]).chain().await;
 		let at = fake::hash(1);
-		assert_eq!(chain.named_leaf(9, &who, 7, at).await.unwrap(), Some(leaf));
-		assert_eq!(chain.named_leaf(9, &who, 8, at).await.unwrap(), None);
+		assert_eq!(chain.named_states(9, &who, at).await.unwrap(), [state]);
+		assert_eq!(chain.named_states(8, &who, at).await.unwrap(), []);
 		let view = RescuedView { piece: Piece::State(7), blob: one };
 		assert_eq!(chain.stored_rescues(9, &who, at).await.unwrap(), [view]);
 		assert_eq!(chain.stored_rescues(8, &who, at).await.unwrap(), []);

@@ -64,11 +64,12 @@ impl<T: Config> Pallet<T> {
 			}
 			// Another relay of the result was over sooner: who asked for this piece asked as rightly.
 			None if lost => {
-				let paid = owed.iter().filter(|(who, _)| *who == by).map(|(_, paid)| *paid);
-				let free = audit.storage.saturating_sub(Self::kept_for_relays(&audit));
-				let back = paid.fold(0, Balance::saturating_add).min(free);
-				if back > 0 && audit.owed.try_push((by, back)).is_ok() {
-					audit.storage = audit.storage.saturating_sub(back);
+				for (who, paid) in owed {
+					let free = audit.storage.saturating_sub(Self::kept_for_relays(&audit));
+					let back = paid.min(free);
+					if back > 0 && audit.owed.try_push((who, back)).is_ok() {
+						audit.storage = audit.storage.saturating_sub(back);
+					}
 				}
 			}
 			None => {}
@@ -145,6 +146,9 @@ impl<T: Config> Pallet<T> {
 				cost = cost.saturating_add(amount);
 			}
 			Self::release_for_relay(&appeal.by, rest);
+			if held.is_none() {
+				owed.push((appeal.by.clone(), cost));
+			}
 			if held.is_some_and(|held| held != appeal.held) {
 				// The doubt was right: it has what those did not earn who answered first.
 				let unearned = left.min(cost);

@@ -375,6 +375,30 @@ fn who_asked_beside_an_answer_that_nothing_is_to_be_had_has_its_fees_back() {
 	}
 }
 
+/// So has who doubted what another relay says, for the seats that had spoken by then.
+#[test]
+fn who_doubts_beside_an_answer_that_nothing_is_to_be_had_has_its_fees_back() {
+	run(|| {
+		large_state_after(&[Say::Yes; 3], STORAGE);
+		assert_ok!(ask_relay_of(ASKER, Piece::State(2), u128::MAX));
+		assert_ok!(ask_relay(ASKER));
+		vote(1, 0);
+		vote(0, MOST);
+		appeal(DOUBTER);
+		relay_until(0, is_saying);
+		for who in &relay_seats(0)[..4] {
+			assert_ok!(say_of(*who, 0, false));
+		}
+		vote(1, 0);
+		relay_over(1);
+		relay_over(0);
+		ended(None);
+		assert_eq!((free(DOUBTER), for_relays(DOUBTER)), (ENDOWMENT - 4 * RELAY_FEE, 0));
+		assert_eq!(finish().0, [Decision::Unavailable]);
+		assert!(Owed::get().contains(&(DOUBTER, 4 * RELAY_FEE)), "{:?}", Owed::get());
+	});
+}
+
 /// Whoever withholds a state from a seat and gives it to a relay must not make it dear to look: a seat that
 /// lacked the result has the fees of the seats back as far as the escrow goes, and nobody else has.
 #[test]

@@ -1,6 +1,6 @@
 //! What somebody lacks: given by others, stored on chain, or lost. What it costs: `claims`.
 
-use crate::{mock::*, Error, Event, HoldReason, NamedLeaves, H256};
+use crate::{mock::*, Error, Event, HoldReason, NamedStates, H256};
 use frame_support::{assert_noop, assert_ok, traits::fungible::InspectHold};
 use sp_runtime::DispatchError;
 use trainyard_protocol::{
@@ -346,13 +346,13 @@ fn a_rescue_that_is_announced_has_room_and_time() {
 		tick_until(is_committing);
 		assert_eq!(Expected::get(), vec![blob], "the committee needs it");
 		// Whoever finds garbage in it accuses by the leaf that the trainer showed.
-		let leaves = NamedLeaves::<Test>::get(JOB, TRAINERS[0]);
-		assert!(leaves.len() == 1 && leaves[0].index == SEGMENTS);
-		assert!(leaves[0].fits(&view().groups[0].result));
+		let named = NamedStates::<Test>::get(JOB, TRAINERS[0]);
+		assert!(named.len() == 1 && named[0].stored && named[0].blob == blob);
+		assert!(named[0].leaf.index == SEGMENTS && named[0].leaf.fits(&view().groups[0].result));
 		round(&vec![speak(Say::Yes); 3]);
 		assert_eq!(finish().0, vec![Decision::Accepted]);
 		assert!(Expected::get().is_empty());
-		assert!(!NamedLeaves::<Test>::iter_keys().any(|_| true));
+		assert!(!NamedStates::<Test>::iter_keys().any(|_| true));
 	});
 }
 

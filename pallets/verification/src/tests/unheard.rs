@@ -106,6 +106,24 @@ fn a_veto_of_what_is_large_costs_what_absence_does() {
 	}
 }
 
+/// Nobody can ask for rows that no rescue carries, so who lacks them pays nothing, whatever the states are.
+#[test]
+fn who_lacks_rows_that_nothing_carries_pays_nothing() {
+	for rows_fit in [true, false] {
+		run(|| {
+			let seats = large_state_after(&[Say::Gone, Say::Gone, Say::Yes], STORAGE);
+			if !rows_fit {
+				let rows = SIZES.sum([SIZES.all_rows()], &view().groups[0].result, &[]);
+				MaxRescue::set(rows.min(SIZES.state) - 1);
+			}
+			tick_until(|phase| !is_standing(phase));
+			let bonds: Vec<u128> = seats.iter().map(|who| BOND - bond_of(*who)).collect();
+			let paid = if rows_fit { ABSENCE } else { 0 };
+			assert_eq!(bonds, [paid, paid, 0]);
+		});
+	}
+}
+
 /// Of two results none is accepted while both stand, and where nobody lacked anything nobody has to ask: another
 /// committee is drawn at once.
 #[test]

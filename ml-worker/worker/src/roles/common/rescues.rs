@@ -17,7 +17,9 @@ use std::{
 	path::{Path, PathBuf},
 };
 use tracing::info;
-use trainyard_client::{blobs, AccountId32, Chain, GroupView, JobView, RescuedView};
+use trainyard_client::{
+	blobs, court::NamedState, AccountId32, Chain, GroupView, JobView, RescuedView,
+};
 use trainyard_program::spec::{CheckedSpec, FileRef, InputFile, JobSpec};
 use trainyard_proof::{
 	bundle::{
@@ -256,25 +258,20 @@ pub async fn stored_garbage(
 	group: &GroupView,
 	dir: &Path,
 ) -> Option<(AccountId32, Charge)> {
-	let is_garbage = |of: &&RescuedView| garbage(dir, &of.blob).is_file();
-	let found: Vec<&RescuedView> = group.rescued.iter().filter(is_garbage).collect();
-	let at = match found.is_empty() {
-		true => return None,
-		false => chain.head().await.ok()?.hash,
-	};
+	let at = chain.head().await.ok()?.hash;
 	let trainers = group.bundles.iter().map(|bundle| &bundle.trainer);
 	for who in trainers.filter(|who| !group.convicted.contains(who)) {
-		let stored = chain.stored_rescues(job.id, who, at).await.ok()?;
-		for of in stored.iter().filter(|of| found.contains(of)) {
-			let Piece::State(state) = of.piece else { continue };
-			// It showed the leaf of its own bundle, of which nobody may have the rest.
-			let named = chain.named_leaf(job.id, who, state, at).await.ok()?;
-			let Some(pieces::Leaf { checkpoint, path, .. }) = named else { continue };
-			let leaf = Leaf { content: LeafContent::Checkpoint(checkpoint), path };
-			let target = Target::Rescue { blob: of.blob, state };
-			let leaves = vec![leaf].try_into().ok()?;
-			return Some((who.clone(), Charge { target, claimed: Claimed::Other, leaves }));
-		}
+		let named = chain.named_states(job.id, who, at).await.ok()?;
+		let is_garbage = |of: &NamedState| of.stored && garbage(dir, &of.blob).is_file();
+		let Some(NamedState { leaf, blob, .. }) = named.into_iter().find(is_garbage) else {
+			continue;
+		};
+		// It showed the leaf of its own bundle, of which nobody may have the rest.
+		let pieces::Leaf { index: state, checkpoint, path } = leaf;
+		let target = Target::Rescue { blob, state };
+		let leaf = Leaf { content: LeafContent::Checkpoint(checkpoint), path };
+		let leaves = vec![leaf].try_into().ok()?;
+		return Some((who.clone(), Charge { target, claimed: Claimed::Other, leaves }));
 	}
 	None
 }

@@ -147,8 +147,8 @@ impl Verifier {
 		self.large.advance((round.job.id, number), &lacking, &record, patience).await
 	}
 
-	/// Asks a committee for a state of a result that this seat has by now, and could not have when it revealed:
-	/// where nobody asks for one, the seats that said so pay as for their absence.
+	/// Asks a committee for a state of a result that this seat could not have when it revealed, whether or not
+	/// it has it by now: where nobody asks for one, the seats that said so pay as for their absence.
 	async fn ask_all_the_same(
 		&self,
 		round: &Round<'_>,
@@ -212,9 +212,7 @@ impl Verifier {
 		};
 		let segments = round.lots.get(index).map(Lot::segments).unwrap_or_default();
 		let (verdict, _) = self.examine_standing(&round, index).await?;
-		if verdict != Verdict::Unavailable {
-			self.ask_all_the_same(&round, index, group).await?;
-		}
+		self.ask_all_the_same(&round, index, group).await?;
 		let mut record = self.home.load_standing(folder)?;
 		let said = match &verdict {
 			Verdict::Replayed(_) => "it is true in what this seat drew".to_owned(),

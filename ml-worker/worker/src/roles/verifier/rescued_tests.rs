@@ -2,7 +2,7 @@
 
 use super::*;
 use std::sync::Mutex;
-use trainyard_client::RescuedView;
+use trainyard_client::{court::NamedState, RescuedView};
 use trainyard_proof::inputs::{InputPaths, Inputs};
 use trainyard_protocol::{
 	accusation::{Leaf, LeafContent},
@@ -248,8 +248,8 @@ async fn garbage_in_the_place_of_a_state_is_accused_of() {
 	let (state, trace) = (H256([3; 32]), H256([4; 32]));
 	let checkpoint = Checkpoint { step: 3, state, evaluation: Evaluation::NONE, trace };
 	let leaf = pieces::Leaf { index: 3, checkpoint, path };
-	let node =
-		node.storing_rescues(3, &second, &[view]).storing_named_leaves(3, &second, &[leaf.clone()]);
+	let named = NamedState { leaf: leaf.clone(), blob: root, stored: true };
+	let node = node.storing_named_states(3, &second, &[named]);
 	let mut verifier = verifier_on(&scene.folder.path().join("state"), node).await;
 	verifier.block_time = Duration::from_millis(100);
 	verifier.asker = Asker::Test(Arc::new(|_| {

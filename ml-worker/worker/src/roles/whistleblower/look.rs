@@ -293,7 +293,7 @@ mod tests {
 	use codec::{Decode, Encode};
 	use std::{collections::HashMap, path::PathBuf};
 	use trainyard_client::{
-		court::Defendant,
+		court::{Defendant, NamedState},
 		fake::{self, FakeNode},
 		keys, AccountId32, BlobView, Chain, ReplicaView, RescuedView, Transactor,
 	};
@@ -366,13 +366,15 @@ mod tests {
 			_ => Err("no such method"),
 		});
 		let stores = AccountId32([2; 32]);
-		let named = |at: u32| {
-			let path = merkle::proof(&hashes, at as usize).unwrap().try_into().unwrap();
-			pieces::Leaf { index: at, checkpoint: shown.checkpoints[at as usize].bound(), path }
+		let named = |(at, view): (usize, &RescuedView)| {
+			let path = merkle::proof(&hashes, at).unwrap().try_into().unwrap();
+			let (index, checkpoint) = (at as u32, shown.checkpoints[at].bound());
+			let leaf = pieces::Leaf { index, checkpoint, path };
+			NamedState { leaf, blob: view.blob, stored: true }
 		};
-		let named: Vec<pieces::Leaf> = (0..views.len() as u32).map(named).collect();
+		let named: Vec<NamedState> = views.iter().enumerate().map(named).collect();
 		let node =
-			node.storing_rescues(9, &stores, &views).storing_named_leaves(9, &stores, &named);
+			node.storing_rescues(9, &stores, &views).storing_named_states(9, &stores, &named);
 		(node.storing_leaves(9, &stores, &shown.leaves()).chain().await, views)
 	}
 
