@@ -15,7 +15,7 @@ mod storage;
 pub use history::{Happened, Sent};
 pub use refusal::Refusal;
 #[cfg(any(test, feature = "testing"))]
-pub(crate) use storage::{claims_key, leaves_key, named_states_key, rescues_key, Kept};
+pub(crate) use storage::{claims_key, leaves_key, named_states_key};
 pub use storage::{ClaimView, NamedState, Said};
 
 use super::AccountId32;

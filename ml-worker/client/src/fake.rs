@@ -25,7 +25,6 @@ use trainyard_protocol::{
 	audit::{AuditPhase, Rejection},
 	drill::{Mismatch, ProjectState, Template},
 	job::{JobState, Settlement, Terms, WorkResult},
-	views::RescuedView,
 	vrf::VrfSignature,
 	JobId, Text, H256,
 };
@@ -219,17 +218,6 @@ impl FakeNode {
 		let text = |bytes: Vec<u8>| format!("0x{}", hex::encode(bytes));
 		self.storage.extend(entries.into_iter().map(|(key, value)| (text(key), text(value))));
 		self
-	}
-
-	/// Lets a trainer of a job have stored these blobs, because somebody asked for something: of each the
-	/// checkpoint of whose state it is the file.
-	pub fn storing_rescues(self, job: JobId, trainer: &AccountId32, blobs: &[RescuedView]) -> Self {
-		let kept = |of: &RescuedView| {
-			let RescuedView { piece, blob } = *of;
-			crate::court::Kept { piece, root: Some(blob), stored: true, paid: 0 }
-		};
-		let kept: Vec<_> = blobs.iter().map(kept).collect();
-		self.storing([(crate::court::rescues_key(job, trainer), kept.encode())])
 	}
 
 	/// Lets a trainer have named these files of states.

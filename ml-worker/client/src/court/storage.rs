@@ -16,8 +16,7 @@ use trainyard_protocol::{
 	accusation::LeafContent,
 	forced::Forced,
 	job::{Balance, BlockNumber},
-	pieces::{self, Piece, Pieces},
-	views::RescuedView,
+	pieces::{self, Pieces},
 	JobId, MicroUt, H256,
 };
 
@@ -117,19 +116,6 @@ struct Changes {
 /// work that it was credited and when.
 type Late = (BlockNumber, BlockNumber, Vec<(AccountId32, Balance, Option<(MicroUt, u64)>)>);
 
-/// What the chain keeps of a piece that a trainer stored, with the fields of `KeptBlob` of the pallet.
-#[derive(Clone, Debug, Encode, Decode)]
-pub(crate) struct Kept {
-	/// Which piece.
-	pub piece: Piece,
-	/// The root of its blob; none for leaves.
-	pub root: Option<H256>,
-	/// Whether it is stored, and not announced alone.
-	pub stored: bool,
-	/// Bytes that the trainer is paid for.
-	pub paid: u64,
-}
-
 /// What an account asked for of a result, with the fields of `Claim` of the pallet.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct ClaimView {
@@ -155,11 +141,6 @@ pub(crate) fn claims_key(job: JobId, who: &AccountId32) -> Vec<u8> {
 /// Returns the key under which the leaves of a trainer's bundle are stored.
 pub(crate) fn leaves_key(job: JobId, trainer: &AccountId32) -> Vec<u8> {
 	blake2(twox(item_of("Verification", "ShownLeaves"), &job), trainer)
-}
-
-/// Returns the key under which the rescues of a trainer are stored.
-pub(crate) fn rescues_key(job: JobId, trainer: &AccountId32) -> Vec<u8> {
-	blake2(twox(item_of("Verification", "Kept"), &job), trainer)
 }
 
 /// The file of a state as a trainer named it, with the fields of `NamedState` of the pallet.
@@ -342,20 +323,6 @@ impl Chain {
 		self.court_entry("Convicted", &key, at).await
 	}
 
-	/// Returns the blobs in which a trainer stored pieces of its result because somebody asked for them.
-	pub async fn stored_rescues(
-		&self,
-		job: JobId,
-		trainer: &AccountId32,
-		at: H256,
-	) -> Result<Vec<RescuedView>, ChainError> {
-		let key = rescues_key(job, trainer);
-		let kept: Option<Vec<Kept>> = self.court_entry("Kept", &key, at).await?;
-		let kept = kept.unwrap_or_default().into_iter().filter(|kept| kept.stored);
-		let view = |kept: Kept| Some(RescuedView { piece: kept.piece, blob: kept.root? });
-		Ok(kept.filter_map(view).collect())
-	}
-
 	/// Returns the files of states that a trainer named, because somebody asked for them, in an audit that
 	/// runs.
 	pub async fn named_states(
@@ -403,7 +370,10 @@ mod tests {
 	use super::{super::tests::dispute, *};
 	use crate::fake::{self, FakeNode};
 	use trainyard_court::game::Target;
-	use trainyard_protocol::bundle::{Checkpoint, Evaluation};
+	use trainyard_protocol::{
+		bundle::{Checkpoint, Evaluation},
+		pieces::Piece,
+	};
 
 	fn defendant() -> Defendant {
 		Defendant::Trainer { job: 9, who: AccountId32([2; 32]) }
@@ -498,10 +468,8 @@ mod tests {
 	}
 
 	#[tokio::test]
-	async fn rescues_are_those_of_one_trainer() {
+	async fn named_states_are_those_of_one_trainer() {
 		let who = AccountId32([2; 32]);
-		let key = rescues_key(9, &who);
-		let kept = |piece, root, stored| Kept { piece, root, stored, paid: 5 };
 		let (one, two) = (H256::repeat_byte(3), H256::repeat_byte(4));
 		let path = vec![two].try_into().unwrap();
 		let checkpoint =
@@ -509,18 +477,10 @@ mod tests {
 		let leaf = pieces::Leaf { index: 7, checkpoint, path };
 		let state = NamedState { leaf, blob: two, stored: true };
 		let named = (named_states_key(9, &who), vec![state.clone()].encode());
-		let stored = vec![
-			kept(Piece::Leaves, None, true),
-			kept(Piece::State(7), Some(one), true),
-			kept(Piece::State(8), Some(two), false),
-		];
-		let chain = empty().storing([(key, stored.encode()), named]).chain().await;
+		let chain = empty().storing([named]).chain().await;
 		let at = fake::hash(1);
 		assert_eq!(chain.named_states(9, &who, at).await.unwrap(), [state]);
 		assert_eq!(chain.named_states(8, &who, at).await.unwrap(), []);
-		let view = RescuedView { piece: Piece::State(7), blob: one };
-		assert_eq!(chain.stored_rescues(9, &who, at).await.unwrap(), [view]);
-		assert_eq!(chain.stored_rescues(8, &who, at).await.unwrap(), []);
 	}
 
 	#[tokio::test]

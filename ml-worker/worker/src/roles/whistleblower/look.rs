@@ -373,8 +373,7 @@ mod tests {
 			NamedState { leaf, blob: view.blob, stored: true }
 		};
 		let named: Vec<NamedState> = views.iter().enumerate().map(named).collect();
-		let node =
-			node.storing_rescues(9, &stores, &views).storing_named_states(9, &stores, &named);
+		let node = node.storing_named_states(9, &stores, &named);
 		(node.storing_leaves(9, &stores, &shown.leaves()).chain().await, views)
 	}
 
