@@ -132,10 +132,10 @@ pub const VERSION: RuntimeVersion = RuntimeVersion {
 	spec_name: Cow::Borrowed("trainyard"),
 	impl_name: Cow::Borrowed("trainyard"),
 	authoring_version: 1,
-	spec_version: 13,
+	spec_version: 14,
 	impl_version: 0,
 	apis: apis::RUNTIME_API_VERSIONS,
-	transaction_version: 10,
+	transaction_version: 11,
 	system_version: 1,
 };
 

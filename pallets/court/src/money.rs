@@ -109,15 +109,22 @@ impl<T: Config> Pallet<T> {
 	}
 
 	/// Moves the deposits that were lost against `defendant` to who convicted it, and what seats lost to the
-	/// jackpot.
+	/// jackpot. Where nothing was proven all of it is the jackpot's: nobody earns by keeping somebody from
+	/// answering.
 	pub(crate) fn pay_finders(
 		id: DisputeId,
 		defendant: &DefendantOf<T>,
 		conviction: &Conviction<T::AccountId>,
 	) {
 		let (amount, of_seats) = Self::take_won(defendant);
-		for (finder, part) in conviction.halves(amount.saturating_sub(of_seats)) {
-			Self::pay(Some(id), defendant.who(), finder, part, Why::Finder);
+		let lost = amount.saturating_sub(of_seats);
+		match conviction.proven {
+			true => {
+				for (finder, part) in conviction.halves(lost) {
+					Self::pay(Some(id), defendant.who(), finder, part, Why::Finder);
+				}
+			}
+			false => Self::pay(Some(id), defendant.who(), &T::Jackpot::get(), lost, Why::NoFinder),
 		}
 		Self::pay(Some(id), defendant.who(), &T::Jackpot::get(), of_seats, Why::Stake);
 	}

@@ -22,6 +22,7 @@ use sp_runtime::{DispatchError, DispatchResult};
 use trainyard_protocol::{
 	accusation::End,
 	audit::{AuditPhase, Decision, GroupVerdict, Replayed},
+	fees::most_for_silence,
 	forced::Forced,
 	job::{Balance, BlockNumber, WorkResult},
 	pieces::Piece,
@@ -138,12 +139,12 @@ impl<T: Config> Pallet<T> {
 	/// Forgets what `who` earned in an audit.
 	pub(crate) fn take_back_fees(audit: &mut AuditOf<T>, who: &T::AccountId) {
 		audit.served.retain(|other| other != who);
-		audit.waiting.retain(|fee| fee.seat != *who);
+		audit.waiting.retain(|of| of.seat != *who);
 		audit.owed.retain(|(other, _)| other != who);
 	}
 
 	/// Takes the stake of a seat whose evidence was convicted: a half is burned, the finders have a
-	/// quarter, or no more than a deposit where nothing was proven, and the rest is the jackpot's.
+	/// quarter, or no more than it cost them where nothing was proven, and the rest is the jackpot's.
 	fn convict_seat(
 		job: JobId,
 		audit: &mut AuditOf<T>,
@@ -161,7 +162,10 @@ impl<T: Config> Pallet<T> {
 		Pool::<T>::mutate(|pool| {
 			let Some(entry) = pool.get_mut(who) else { return };
 			let amount = Self::collect_stake((job, who), entry, stake, locked);
-			let most = if conviction.proven { Balance::MAX } else { challenge };
+			let most = match conviction.proven {
+				true => Balance::MAX,
+				false => most_for_silence(challenge),
+			};
 			let (half, quarter) = (amount / 2, (amount / 4).min(most));
 			let reason = HoldReason::VerifierBond.into();
 			let burned =

@@ -600,7 +600,8 @@ mod benchmarks {
 		assert!((0..MAX_VERIFIERS).all(|at| bond(&after, at) < bond(&before, at)));
 	}
 
-	/// No seat could have the last result, whose states are large, and none asked a committee for one.
+	/// No seat could have the last result, whose states are large, and none asked a committee for one. All
+	/// seats of earlier rounds owe for what they rejected, as they do at the end of an audit.
 	#[benchmark]
 	fn charge_unasked() {
 		let mut audit = standing::<T>();
@@ -618,6 +619,7 @@ mod benchmarks {
 		{
 			let mut audit = AuditRecords::<T>::get(JOB).expect("it was just inserted");
 			Pallet::<T>::charge_unasked(JOB, &mut audit);
+			Pallet::<T>::charge_owing(JOB, &mut audit);
 			AuditRecords::<T>::insert(JOB, audit);
 		}
 
@@ -643,7 +645,7 @@ mod benchmarks {
 				let _ = standing::stood_still(&replayed);
 			}
 			for group in audit.groups.iter_mut().skip(1) {
-				group.decision = Some(Decision::Rejected);
+				(group.decision, group.decided_at) = (Some(Decision::Rejected), Some(0));
 			}
 			Pallet::<T>::close_standing(JOB, &mut audit, now);
 			AuditRecords::<T>::insert(JOB, audit);

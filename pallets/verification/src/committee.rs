@@ -78,6 +78,7 @@ impl<T: Config> Pallet<T> {
 		});
 		audit.committee = BoundedVec::truncate_from(members.collect());
 		audit.seed = Some(*seed);
+		audit.drawn_at = Self::now();
 		Self::deposit_event(Event::CommitteeDrawn {
 			job,
 			round: audit.round,

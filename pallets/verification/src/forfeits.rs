@@ -11,10 +11,12 @@ use crate::{
 	Accusations, AuditRecords, Config, Entry, Event, Fault, Forfeited, Forfeits, Pallet, Pool,
 	MAX_FORFEITS,
 };
+use alloc::vec::Vec;
 use frame_support::traits::{
 	fungible::Inspect,
 	tokens::{Fortitude, Preservation},
 };
+use sp_runtime::{helpers_128bit::multiply_by_rational_with_rounding, Rounding};
 use trainyard_protocol::{audit::AuditPhase, job::Balance, JobId};
 use trainyard_traits::{Court, Defendant, Stakes};
 
@@ -50,12 +52,30 @@ impl<T: Config> Pallet<T> {
 		stake.min(entry.free())
 	}
 
-	/// Brings up to `amount` of what `who` lost back to its bond. Returns how much.
+	/// Brings up to `amount` of what `who` lost back to its bond. Returns how much. All to whom it lost give
+	/// back in proportion to what they have of it, so that it makes no difference whom it accused first; what
+	/// lacks then, since a conviction took it from one of them, the others give.
 	fn reclaim(who: &T::AccountId, lost: Forfeits<T::AccountId>, amount: Balance) -> Balance {
-		let left = lost.into_iter().fold(amount, |left, (defendant, part)| {
-			let back = T::Court::reclaim(&defendant, who, part.min(left));
-			left.saturating_sub(back)
-		});
+		let all = lost.iter().fold(0, |sum: Balance, (_, part)| sum.saturating_add(*part));
+		let amount = amount.min(all);
+		let mut left = amount;
+		let mut bring = |defendant: &Defendant<T::AccountId>, part: Balance| {
+			let back = match part.min(left) {
+				0 => 0,
+				part => T::Court::reclaim(defendant, who, part),
+			};
+			left = left.saturating_sub(back);
+			back
+		};
+		let mut rest = Vec::new();
+		for (defendant, part) in lost {
+			let share = multiply_by_rational_with_rounding(amount, part, all, Rounding::Down);
+			let back = bring(&defendant, share.unwrap_or(0).min(part));
+			rest.push((defendant, part.saturating_sub(back)));
+		}
+		for (defendant, part) in rest {
+			bring(&defendant, part);
+		}
 		// As much is held as can be: an account keeps the existential deposit.
 		let free = T::Currency::reducible_balance(who, Preservation::Protect, Fortitude::Force);
 		let back = amount.saturating_sub(left).min(free);

@@ -13,13 +13,14 @@
 //! the commitment and the reveal, and nobody is to be able to cause that a reveal is refused. So as many
 //! accusations are opened as the bond covers. The other rejections count as said, and the seat can accuse
 //! while results stand (`accuse`), when its bond is free again. Who does not, and was not right, pays as for
-//! an absence.
+//! an absence. Where results do not stand, since the round was not heard, anybody can challenge them when they
+//! do, by a deposit; so that is known at the end of the audit.
 //!
 //! Whether a rejection was right the audit knows at its end. So the fee of a seat that rejects waits for that,
 //! through all rounds: it is earned if all that it named are out, convicted by whom ever, or their results
 //! lost. What becomes of the seat's own dispute makes no difference, but that it may not lose it.
 
-use crate::{Audit, AuditOf, Config, Event, Fault, Member, Pallet, Pool, Verdicts};
+use crate::{Audit, AuditOf, Config, Event, Fault, Member, Pallet, Pool, Rejecting, Verdicts};
 use alloc::vec::Vec;
 use frame_support::{
 	storage::with_storage_layer,
@@ -88,6 +89,25 @@ impl<AccountId: Clone + PartialEq> Audit<AccountId> {
 		};
 		let void = open.filter(|((_, group), verdict)| is_void(group, verdict));
 		void.map(|((at, _), _)| at).collect()
+	}
+
+	/// Returns whether a seat that committed to findings at this height puts a stake at risk to say that a
+	/// result is false: one that was open then, of a trainer that was not out, or for no more than `grace` blocks.
+	/// What it named may be decided since, by its own accusation as well.
+	pub(crate) fn risks(
+		&self,
+		findings: &Findings<AccountId>,
+		committed_at: BlockNumber,
+		grace: BlockNumber,
+	) -> bool {
+		let is_late = |height: BlockNumber| committed_at > height.saturating_add(grace);
+		self.groups.iter().zip(&findings.verdicts).any(|(group, verdict)| match verdict {
+			GroupVerdict::Rejected(of) => {
+				let was_decided = group.decided_at.is_some_and(is_late);
+				!was_decided && !group.out_since(&of.account).is_some_and(is_late)
+			}
+			GroupVerdict::Replayed(_) | GroupVerdict::Unavailable => false,
+		})
 	}
 
 	/// Returns whom these findings accuse, each with the number of the result. Whom others convicted before
@@ -193,24 +213,26 @@ impl<T: Config> Pallet<T> {
 		});
 	}
 
+	/// Returns the seats that rejected results without an accusation, and made none since.
+	fn postponing(job: JobId, audit: &AuditOf<T>) -> Vec<Rejecting<T::AccountId>> {
+		let seats = audit.committee.iter().filter(|member| !member.convicted && !member.lost);
+		seats
+			.filter(|member| !member.postponed.is_empty())
+			.filter_map(|member| {
+				let findings = Verdicts::<T>::get(job, &member.verifier)?;
+				let at = member.postponed.iter().filter_map(|at| usize::try_from(*at).ok());
+				let named = named(&findings, &at.collect::<Vec<_>>());
+				Some(Rejecting { seat: member.verifier.clone(), named })
+			})
+			.collect()
+	}
+
 	/// Results do not stand any more: whoever rejected one without an accusation, made none since and was not
 	/// right pays as who says nothing. It could accuse when its bond was free again.
 	pub(crate) fn charge_postponed(job: JobId, audit: &mut AuditOf<T>) {
-		let is_wrong = |member: &Member<T::AccountId>| {
-			let verdicts = Verdicts::<T>::get(job, &member.verifier).map(|found| found.verdicts);
-			member.postponed.iter().any(|at| {
-				let at = usize::try_from(*at).ok();
-				match at.zip(verdicts.as_ref()).and_then(|(at, verdicts)| verdicts.get(at)) {
-					Some(GroupVerdict::Rejected(of)) => !audit.is_lost(&of.account),
-					_ => false,
-				}
-			})
-		};
-		let seats = audit.committee.iter().filter(|member| !member.convicted && !member.lost);
-		let wrong: Vec<T::AccountId> = seats
-			.filter(|member| !member.postponed.is_empty() && is_wrong(member))
-			.map(|member| member.verifier.clone())
-			.collect();
+		let is_wrong = |of: &Rejecting<_>| of.named.iter().any(|who| !audit.is_lost(who));
+		let postponing = Self::postponing(job, audit).into_iter();
+		let wrong: Vec<T::AccountId> = postponing.filter(is_wrong).map(|of| of.seat).collect();
 		let cost = Self::tariff(audit.stake).of(Fault::NoVerdict, audit.fee);
 		for who in wrong {
 			let Some(member) = audit.member_mut(&who) else { continue };
@@ -226,11 +248,40 @@ impl<T: Config> Pallet<T> {
 		}
 	}
 
+	/// A round was not heard, so its seats could accuse nobody of what they postponed: notes whom these named.
+	pub(crate) fn note_owing(job: JobId, audit: &mut AuditOf<T>) {
+		for of in Self::postponing(job, audit) {
+			// Bounded by the rounds and the size of a committee.
+			let _ = audit.owing.try_push(of);
+		}
+	}
+
+	/// Everything is decided: takes what absence costs, as far as a bond is free, from the seats of rounds that
+	/// were not heard that rejected something without an accusation and were not right.
+	pub(crate) fn charge_owing(job: JobId, audit: &mut AuditOf<T>) {
+		let owing = core::mem::take(&mut audit.owing);
+		let wrong = |of: &Rejecting<_>| of.named.iter().any(|who| !audit.is_lost(who));
+		let wrong: Vec<T::AccountId> = owing.into_iter().filter(wrong).map(|of| of.seat).collect();
+		if wrong.is_empty() {
+			return;
+		}
+		let cost = Self::tariff(audit.stake).of(Fault::NoVerdict, audit.fee);
+		Pool::<T>::mutate(|pool| {
+			for verifier in wrong {
+				let Some(entry) = pool.get_mut(&verifier) else { continue };
+				let amount = Self::move_to_jackpot(&verifier, cost.min(entry.free()));
+				entry.lose(amount);
+				let fault = Fault::NoVerdict;
+				Self::deposit_event(Event::Slashed { verifier, amount, job, fault });
+			}
+		});
+	}
+
 	/// Everything is decided: lets those have their fees who were right about what they rejected.
 	pub(crate) fn pay_waiting(audit: &mut AuditOf<T>) {
 		let waiting = core::mem::take(&mut audit.waiting);
-		let due = waiting.into_iter().filter(|fee| fee.named.iter().all(|who| audit.is_lost(who)));
-		let due: Vec<T::AccountId> = due.map(|fee| fee.seat).collect();
+		let due = waiting.into_iter().filter(|of| of.named.iter().all(|who| audit.is_lost(who)));
+		let due: Vec<T::AccountId> = due.map(|of| of.seat).collect();
 		for seat in due {
 			// Bounded by the rounds and the size of a committee.
 			let _ = audit.served.try_push(seat);

@@ -120,7 +120,11 @@ impl<T: Config> Pallet<T> {
 		let prepaid = committee.checked_add(surcharge).ok_or(ArithmeticError::Overflow)?;
 		ensure!(prepaid <= most, Error::<T>::RelayTooDear);
 		T::Currency::hold(&REASON.into(), &who, prepaid)?;
-		let disk_mib = u32::try_from(bytes.div_ceil(1 << 20)).unwrap_or(u32::MAX);
+		let disk_mib = match piece {
+			// Of rows the files and what is decoded of them, which every seat of the audit has as well.
+			Piece::Rows { .. } => audit.needs.disk_mib,
+			_ => u32::try_from(bytes.div_ceil(1 << 20)).unwrap_or(u32::MAX),
+		};
 		let relay = Relay {
 			job,
 			group,
@@ -183,7 +187,7 @@ impl<T: Config> Pallet<T> {
 		opening: ChunkOpening,
 	) -> DispatchResult {
 		Self::take_chunk(who, id, |job, results, piece, number| {
-			let result = results.iter().find(|result| opening.leaf.fits(result));
+			let result = results.iter().find(|result| opening.fits(result));
 			result.is_some_and(|of| T::Chunks::opens(job, of, piece, number, &opening))
 		})
 	}

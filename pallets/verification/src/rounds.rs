@@ -25,8 +25,8 @@
 
 use crate::{
 	rejections::named, standing::is_majority, Audit, AuditOf, AuditRecords, Bundle, Config, Error,
-	Event, Forced, Group, Pallet, Rechecks, Room, Uploading, Verdicts, WaitingFee, WeightInfo,
-	MAX_PARTIES, MAX_WINDOWS,
+	Event, Forced, Group, Pallet, Rechecks, Rejecting, Room, Uploading, Verdicts, WeightInfo,
+	MAX_PARTIES,
 };
 use alloc::vec::Vec;
 use frame_support::{ensure, traits::Get, weights::Weight, BoundedVec};
@@ -183,6 +183,7 @@ impl<T: Config> Pallet<T> {
 					convicted: Default::default(),
 					out_at: Default::default(),
 					decision: None,
+					decided_at: None,
 					asked: Default::default(),
 					late: 0,
 					relayed: false,
@@ -201,6 +202,7 @@ impl<T: Config> Pallet<T> {
 			groups: groups.try_into().ok()?,
 			committee: Default::default(),
 			seed: None,
+			drawn_at: 0,
 			assignment,
 			opened: false,
 			found: Default::default(),
@@ -223,6 +225,7 @@ impl<T: Config> Pallet<T> {
 			recheck: Rechecks::None,
 			served: Default::default(),
 			waiting: Default::default(),
+			owing: Default::default(),
 			owed: Default::default(),
 		})
 	}
@@ -348,14 +351,14 @@ impl<T: Config> Pallet<T> {
 			let _ = match named.is_empty() {
 				true => audit.served.try_push(member.verifier.clone()).is_ok(),
 				false => {
-					let fee = WaitingFee { seat: member.verifier.clone(), named };
-					audit.waiting.try_push(fee).is_ok()
+					let rejecting = Rejecting { seat: member.verifier.clone(), named };
+					audit.waiting.try_push(rejecting).is_ok()
 				}
 			};
 		}
 		let said = audit.committee.iter().zip(&findings);
 		let absent: Vec<bool> = said
-			.map(|(member, found)| Self::is_absent(job, audit, &member.verifier, found.as_ref()))
+			.map(|(member, found)| Self::is_absent(job, audit, member, found.as_ref()))
 			.collect();
 		Self::close_seats(job, audit, &absent);
 		Self::drop_claims(job, audit);
@@ -364,32 +367,9 @@ impl<T: Config> Pallet<T> {
 			Self::open_opening(job, audit, now);
 			return;
 		}
+		Self::note_owing(job, audit);
 		Self::leave_seats(job, audit);
 		Self::next_round(job, audit, now);
-	}
-
-	/// Returns whether what a seat revealed, or that it revealed nothing, costs it what absence costs. That
-	/// it could not have a result is no verdict: what a seat asks for on chain is there after that, or the
-	/// result is lost and needs no verdict. It is heard only where it could not ask: where committees have
-	/// asked as often as they can, where it used up its share of the list of that result, where what is read is
-	/// larger than what can be asked for (of what is larger than a rescue see `unasked`), or where it puts a
-	/// stake at risk to say that another result is false and may have no second one.
-	pub(crate) fn is_absent(
-		job: JobId,
-		audit: &AuditOf<T>,
-		who: &T::AccountId,
-		findings: Option<&Findings<T::AccountId>>,
-	) -> bool {
-		let Some(findings) = findings else { return true };
-		let open =
-			|| audit.undecided().filter_map(|(at, _)| Some((at, findings.verdicts.get(at)?)));
-		let lacks = open().any(|(at, verdict)| {
-			let at = u32::try_from(at).unwrap_or(u32::MAX);
-			matches!(verdict, GroupVerdict::Unavailable) && !Self::has_used_up(job, audit, who, at)
-		});
-		let accuses = open().any(|(_, verdict)| matches!(verdict, GroupVerdict::Rejected(_)));
-		let asks = audit.windows < MAX_WINDOWS && Self::claims_suffice(audit);
-		lacks && asks && !accuses
 	}
 
 	/// Ends a round that needs nothing any more: every result is decided, and whether a seat was ready
@@ -430,6 +410,7 @@ impl<T: Config> Pallet<T> {
 	pub(crate) fn finish(job: JobId, audit: &mut AuditOf<T>, decision: Decision) {
 		Self::decide(job, audit, |_, _| Some(decision));
 		Self::pay_waiting(audit);
+		Self::charge_owing(job, audit);
 		audit.phase = AuditPhase::Done;
 		audit.window = None;
 		audit.recheck = Rechecks::None;
@@ -446,10 +427,11 @@ impl<T: Config> Pallet<T> {
 		audit: &mut AuditOf<T>,
 		mut rule: impl FnMut(u32, &Group<T::AccountId>) -> Option<Decision>,
 	) {
+		let now = Self::now();
 		for (at, group) in (0u32..).zip(audit.groups.iter_mut()) {
 			let decision = rule(at, group);
 			if let (None, Some(decision)) = (group.decision, decision) {
-				group.decision = Some(decision);
+				(group.decision, group.decided_at) = (Some(decision), Some(now));
 				Self::deposit_event(Event::Decided { job, group: at, decision });
 			}
 		}

@@ -133,8 +133,16 @@ impl<T: Config> Pallet<T> {
 				audit.phase != AuditPhase::Done || audit.waiting.is_empty(),
 				"a fee waits after the end"
 			);
+			ensure!(
+				audit.phase != AuditPhase::Done || audit.owing.is_empty(),
+				"a seat owes for a rejection after the end"
+			);
+			ensure!(
+				audit.groups.iter().all(|of| of.decision.is_some() == of.decided_at.is_some()),
+				"a decision without its height"
+			);
 			let earned: alloc::vec::Vec<_> =
-				audit.served.iter().chain(audit.waiting.iter().map(|fee| &fee.seat)).collect();
+				audit.served.iter().chain(audit.waiting.iter().map(|of| &of.seat)).collect();
 			ensure!(earned.len() <= MAX_FEES as usize, "too many fees");
 			for who in &earned {
 				ensure!(!audit.parties.contains(who), "a party earned a fee");

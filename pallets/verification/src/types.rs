@@ -79,6 +79,8 @@ pub struct Audit<AccountId> {
 	pub committee: BoundedVec<Member<AccountId>, ConstU32<MAX_VERIFIERS>>,
 	/// Seed of this round; none before its committee is drawn.
 	pub seed: Option<H256>,
+	/// Height at which the committee of this round was drawn; 0 before.
+	pub drawn_at: BlockNumber,
 	/// The assignment seed, from which forced leaves are drawn.
 	pub assignment: H256,
 	/// Whether the time to open forced leaves is over.
@@ -123,19 +125,21 @@ pub struct Audit<AccountId> {
 	pub recheck: Rechecks<AccountId>,
 	/// A fee was earned for each entry.
 	pub served: BoundedVec<AccountId, ConstU32<MAX_FEES>>,
-	/// Fees of seats that rejected something, until it is known whether they were right.
-	pub waiting: BoundedVec<WaitingFee<AccountId>, ConstU32<MAX_FEES>>,
+	/// Seats that rejected something, which have their fee if they were right.
+	pub waiting: BoundedVec<Rejecting<AccountId>, ConstU32<MAX_FEES>>,
+	/// Seats of rounds that were not heard that rejected something without an accusation, which pay as for an
+	/// absence if they were not right.
+	pub owing: BoundedVec<Rejecting<AccountId>, ConstU32<MAX_FEES>>,
 	/// What seats get back of what they paid for pieces that their draws read, and others of what they
 	/// paid for relays of what was not to be had.
 	pub owed: BoundedVec<(AccountId, Balance), ConstU32<MAX_OWED>>,
 }
 
-/// The fee of a seat that rejected something: it earns it if all that it named are out at the end, or
-/// their results lost.
+/// A seat that rejected something. It was right if all that it named are out at the end, or their results lost.
 #[derive(
 	Clone, Debug, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking, MaxEncodedLen, TypeInfo,
 )]
-pub struct WaitingFee<AccountId> {
+pub struct Rejecting<AccountId> {
 	/// The seat.
 	pub seat: AccountId,
 	/// The trainers that it named.
@@ -244,6 +248,8 @@ pub struct Group<AccountId> {
 	pub out_at: BoundedVec<BlockNumber, ConstU32<MAX_REPLICAS>>,
 	/// What was decided.
 	pub decision: Option<Decision>,
+	/// The height at which it was.
+	pub decided_at: Option<BlockNumber>,
 	/// What was asked for since this round began, see `shares`.
 	pub asked: BoundedVec<Asked, ConstU32<MAX_ASKED>>,
 	/// How many pieces, but those that everybody reads, were asked for while results stood, and stored, in all
@@ -482,6 +488,11 @@ impl<AccountId: Clone + PartialEq> Group<AccountId> {
 }
 
 impl<AccountId> Group<AccountId> {
+	/// Returns whether a trainer of it was put out at this height or later.
+	pub fn lost_trainer_since(&self, height: BlockNumber) -> bool {
+		self.out_at.iter().any(|at| *at >= height)
+	}
+
 	/// Returns what is asked for and is not on chain.
 	pub fn open_pieces(&self) -> impl Iterator<Item = Piece> + '_ {
 		self.asked.iter().filter(|asked| !asked.stored).map(|asked| asked.piece)

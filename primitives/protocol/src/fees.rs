@@ -34,6 +34,9 @@ pub const RELAY_FEE: Balance = 500_000_000_000;
 /// What the deposit of a challenge is beside the price of a defence: 3 TRY for the fees of the
 /// defendant's moves, and 3 TRY for what they keep in the state.
 pub const CHALLENGE_BASE: Balance = 6_000_000_000_000;
+/// What the transactions of who convicts somebody that was silent cost at most: its commitment, its challenge,
+/// and what ends the dispute. 0.25 TRY.
+pub const SILENT_FEES: Balance = 250_000_000_000;
 /// Most fee of a verifier, as a multiple of the least one of the same job. What a seat puts at stake follows
 /// its fee, and a submitter could otherwise name one whose stake only friends have.
 pub const MOST_AUDIT_FEE: Balance = 4;
@@ -86,8 +89,9 @@ pub struct Sums {
 	/// Protocol fee of all replicas together.
 	pub fee: Balance,
 	/// The part of the escrow for what seats get back of what they paid for pieces that their draws
-	/// read: half of the price of storing them, for each replica. Where no rescue carries a state it also
-	/// has what relays of it may cost that found what they should: [`relay::escrowed`], for each replica.
+	/// read: half of the price of storing them, for each replica. Where no rescue carries a state, or all
+	/// rows, it also has what relays of these may cost that found what they should: [`relay::escrowed`] of
+	/// each, for each replica.
 	pub storage: Balance,
 	/// Held from the submitter until the job ends: the pay of all replicas, the fee, the fees of a
 	/// full committee for all rounds that an audit may take, and `storage`.
@@ -119,7 +123,9 @@ impl Sums {
 		let audit = terms.audit_fee.checked_mul(Balance::from(services))?;
 		let pay = pay_of_all(price, terms.replicas)?;
 		let half = half_of_storing(lacking.stored, rates.storage_byte)?;
-		let relays = relay::escrowed(lacking.relayed, rates.relay_fee)?;
+		let of_state = relay::escrowed(lacking.relayed, rates.relay_fee)?;
+		let of_rows = relay::escrowed(lacking.relayed_rows, rates.relay_fee)?;
+		let relays = of_state.checked_add(of_rows)?;
 		let storage = half.checked_add(relays)?.checked_mul(Balance::from(terms.replicas))?;
 		let escrow = pay.checked_add(fee)?.checked_add(audit)?.checked_add(storage)?;
 		let stake = price.max(fee).checked_mul(DEPOSIT_MULTIPLE)?;
@@ -198,6 +204,14 @@ pub fn challenge_deposit(spec: &JobSpec, parts: &Parts, fee_per_ut: Balance) -> 
 	units::price(work, fee_per_ut)?.checked_add(CHALLENGE_BASE)
 }
 
+/// Returns the most that a finder has where the defendant was silent and nothing was proven, where the deposit
+/// of a challenge is `challenge`: what the computing and the transactions cost it. Whoever keeps somebody from
+/// answering earns nothing by that.
+pub fn most_for_silence(challenge: Balance) -> Balance {
+	let computing = challenge.saturating_sub(CHALLENGE_BASE);
+	computing.saturating_add(SILENT_FEES).min(challenge)
+}
+
 /// The part of a trainer's deposit that stays locked for late proof when its result is accepted: one in
 /// so many.
 pub const LATE_PART: Balance = 5;
@@ -225,11 +239,12 @@ pub struct LostShares {
 impl LostShares {
 	/// Shares out `lost`. The submitter is made whole first, up to its `loss`. Of the rest half is
 	/// burned. The finder has a quarter where it `proved` the fraud; where the defendant was silent no
-	/// more than `challenge`, the deposit of a challenge. The jackpot has what is left.
+	/// more than it [cost](most_for_silence), where `challenge` is the deposit of a challenge. The jackpot has
+	/// what is left.
 	pub fn of(lost: Balance, loss: Balance, proved: bool, challenge: Balance) -> Self {
 		let Self { submitter, jackpot: rest, .. } = Self::unburned(lost, loss);
 		let (burned, quarter) = (rest / 2, rest / 4);
-		let finder = if proved { quarter } else { quarter.min(challenge) };
+		let finder = if proved { quarter } else { quarter.min(most_for_silence(challenge)) };
 		let jackpot = rest.saturating_sub(burned).saturating_sub(finder);
 		Self { submitter, burned, finder, jackpot }
 	}
@@ -275,7 +290,7 @@ mod tests {
 	}
 
 	/// What a rescue brings.
-	const RESCUE: Lacking = Lacking { stored: 3_000_001, relayed: 0 };
+	const RESCUE: Lacking = Lacking { stored: 3_000_001, relayed: 0, relayed_rows: 0 };
 
 	#[test]
 	fn storing_costs_by_the_byte() {
@@ -338,6 +353,20 @@ mod tests {
 		assert_eq!(deposit(3 * TRY), Some(6 * TRY + 3 * work * 1_000_000));
 		assert!(work < 1_000, "0.004 TRY is the price of all of it");
 		assert_eq!(deposit(u128::MAX), None);
+	}
+
+	#[test]
+	fn who_convicts_the_silent_has_what_it_cost() {
+		assert_eq!(most_for_silence(CHALLENGE_BASE), SILENT_FEES);
+		assert_eq!(most_for_silence(CHALLENGE_BASE + 7 * TRY), 7 * TRY + SILENT_FEES);
+		assert_eq!(
+			(most_for_silence(60), most_for_silence(0)),
+			(60, 0),
+			"no more than the deposit"
+		);
+		let shares = LostShares::of(1_000 * TRY, 0, false, CHALLENGE_BASE + 7 * TRY);
+		assert_eq!((shares.burned, shares.finder), (500 * TRY, 7 * TRY + SILENT_FEES));
+		assert_eq!(shares.jackpot, 500 * TRY - shares.finder);
 	}
 
 	#[test]
@@ -406,6 +435,10 @@ mod tests {
 			let large = Sums::of(&spec, &terms(3), &parts, &large, &Rates::RUNTIME).unwrap();
 			assert_eq!(large.storage - three.storage, 3 * fees * TRY / 2);
 			assert_eq!(large.escrow - three.escrow, large.storage - three.storage);
+			// Rows are one piece more.
+			let both = Lacking { relayed, relayed_rows: relayed, ..RESCUE };
+			let both = Sums::of(&spec, &terms(3), &parts, &both, &Rates::RUNTIME).unwrap();
+			assert_eq!(both.storage - three.storage, 2 * (large.storage - three.storage));
 		}
 		let dear = Terms { price_per_ut: 1_000 * TRY, ..terms(1) };
 		let dear = sums(&spec, &dear).unwrap();

@@ -196,11 +196,7 @@ impl PieceSizes {
 
 	/// Returns the bytes of the four contents of [`Rows`].
 	pub fn contents(&self) -> [u64; 4] {
-		let bytes =
-			|rows: u32, width: u32| u64::from(rows).saturating_mul(width.into()).saturating_mul(4);
-		let of = |rows| [bytes(rows, self.features), bytes(rows, self.labels_per_row)];
-		let ([a, b], [c, d]) = (of(self.train_rows), of(self.validation_rows));
-		[a, b, c, d]
+		self.rows(Default::default()).content_bytes()
 	}
 
 	/// Returns where the rows `from..to` lie in the blobs of the four contents: inputs and labels of the

@@ -3,14 +3,16 @@
 //!
 //! A piece that no rescue can carry is asked of a committee that is drawn for it. Who of it says that it
 //! has the piece opens one chunk of 1 KiB, which a later seed draws, under the revealed root of the
-//! result. Chunks of a state are numbered through the contents of all its tensors, in ascending bytewise order
-//! of name. No other piece is opened by chunks: leaves are brought by an answer, rows are asked for in
-//! ranges that the chain can carry, and a tensor is a part of its state.
+//! result, or of the rows of the specification. Chunks of a state are numbered through the contents of all its
+//! tensors, in ascending bytewise order of name, and those of all rows through the four contents of
+//! [`Rows`]. No other piece is opened by chunks: leaves are brought by an answer, some of the rows are
+//! a part of all, and a tensor is a part of its state.
 
 use crate::{
 	content::{self, CHUNK_BYTES},
 	job::{Balance, BlockNumber, WorkResult},
 	pieces::{Leaf, Piece},
+	rows::Rows,
 	state::{ExpectedTensor, TensorDigest, TensorProof},
 	JobId, Text, H256,
 };
@@ -19,7 +21,10 @@ use bounded_collections::{BoundedVec, ConstU32};
 use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
 use scale_info::TypeInfo;
 use sp_crypto_hashing::blake2_256;
-use trainyard_program::{lower, spec::CheckedSpec};
+use trainyard_program::{
+	lower,
+	spec::{CheckedSpec, Dataset},
+};
 
 /// Seats of a relay committee.
 pub const SEATS: u32 = 31;
@@ -93,12 +98,26 @@ fn tensors(spec: &CheckedSpec) -> Vec<(ExpectedTensor, u64)> {
 		.collect()
 }
 
+/// Returns the bytes of the four contents of the rows of a dataset, as [`Rows`] numbers them.
+fn row_contents(dataset: &Dataset) -> [u64; 4] {
+	Rows::of(dataset, Default::default()).content_bytes()
+}
+
+/// Returns whether a piece is all rows of a dataset.
+fn is_all_rows(dataset: &Dataset, piece: Piece) -> bool {
+	let all = dataset.train_rows.saturating_add(dataset.validation_rows);
+	piece == Piece::Rows { from: 0, to: all }
+}
+
 /// Returns how many chunks of 1 KiB a piece of a job's results has; 0 for one that is not opened by chunks.
 pub fn chunks(spec: &CheckedSpec, piece: Piece) -> u64 {
+	let sum = |sum: u64, bytes: u64| sum.saturating_add(content::chunks(bytes));
+	let dataset = &spec.spec().dataset;
 	match piece {
-		Piece::State(_) => tensors(spec)
-			.iter()
-			.fold(0, |sum, (_, bytes)| sum.saturating_add(content::chunks(*bytes))),
+		Piece::State(_) => tensors(spec).iter().map(|(_, bytes)| *bytes).fold(0, sum),
+		Piece::Rows { .. } if is_all_rows(dataset, piece) => {
+			row_contents(dataset).into_iter().filter(|bytes| *bytes > 0).fold(0, sum)
+		}
 		Piece::Leaves | Piece::Rows { .. } | Piece::Tensor { .. } => 0,
 	}
 }
@@ -140,7 +159,7 @@ impl Chunk {
 #[derive(
 	Clone, Debug, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking, MaxEncodedLen, TypeInfo,
 )]
-pub struct ChunkOpening {
+pub struct StateChunk {
 	/// Leads from the state to the revealed root.
 	pub leaf: Leaf,
 	/// Content hash of the tensor.
@@ -149,6 +168,32 @@ pub struct ChunkOpening {
 	pub path: BoundedVec<H256, ConstU32<32>>,
 	/// The chunk.
 	pub chunk: Chunk,
+}
+
+/// One chunk of a piece, with what leads from it to a root that the chain has.
+#[derive(
+	Clone, Debug, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking, MaxEncodedLen, TypeInfo,
+)]
+pub enum ChunkOpening {
+	/// Of a state, under the root of a result.
+	State(StateChunk),
+	/// Of the rows, under the rows root of the specification.
+	Rows {
+		/// The four contents of [`Rows`].
+		contents: [H256; 4],
+		/// The chunk.
+		chunk: Chunk,
+	},
+}
+
+impl ChunkOpening {
+	/// Returns whether it is one under this root of a result, or of what all results have.
+	pub fn fits(&self, result: &WorkResult) -> bool {
+		match self {
+			Self::State(opening) => opening.leaf.fits(result),
+			Self::Rows { .. } => true,
+		}
+	}
 }
 
 /// Returns whether `opening` shows chunk `number` of this piece of `result`, which is one of a job with
@@ -160,16 +205,64 @@ pub fn opens(
 	number: u64,
 	opening: &ChunkOpening,
 ) -> bool {
-	let (Piece::State(at), Some(place)) = (piece, place(spec, number)) else { return false };
-	let ChunkOpening { leaf, content, path, chunk } = opening;
+	let dataset = &spec.spec().dataset;
+	match (piece, opening) {
+		(Piece::State(at), ChunkOpening::State(opening)) => {
+			opening.leaf.index == at && opens_state(spec, result, number, opening)
+		}
+		(Piece::Rows { .. }, ChunkOpening::Rows { contents, chunk }) => {
+			let Some(RowsChunk { content, chunk: at }) = rows_chunk(spec, number) else {
+				return false;
+			};
+			let bytes = row_contents(dataset).get(content).copied().unwrap_or_default();
+			let (own, siblings) = (&chunk.bytes, &chunk.siblings);
+			is_all_rows(dataset, piece)
+				&& Rows::of(dataset, *contents).root() == dataset.rows
+				&& contents
+					.get(content)
+					.is_some_and(|hash| content::verify(hash, bytes, at, own, siblings).is_ok())
+		}
+		(
+			Piece::State(_) | Piece::Rows { .. } | Piece::Leaves | Piece::Tensor { .. },
+			ChunkOpening::State(_) | ChunkOpening::Rows { .. },
+		) => false,
+	}
+}
+
+/// Returns whether `opening` shows chunk `number` of a state of `result`.
+fn opens_state(spec: &CheckedSpec, result: &WorkResult, number: u64, opening: &StateChunk) -> bool {
+	let Some(place) = place(spec, number) else { return false };
+	let StateChunk { leaf, content, path, chunk } = opening;
 	let ExpectedTensor { name, shape, index, count } = &place.tensor;
 	let tensor = TensorDigest::of_f32(name.clone(), shape.clone(), *content);
 	let proof = TensorProof { tensor, index: *index, count: *count, path: path.to_vec() };
 	let (bytes, siblings) = (&chunk.bytes, &chunk.siblings);
-	leaf.index == at
-		&& leaf.fits(result)
+	leaf.fits(result)
 		&& proof.verify(&leaf.checkpoint.state, &place.tensor)
 		&& content::verify(content, place.bytes, place.chunk, bytes, siblings).is_ok()
+}
+
+/// What a chunk of the rows is read from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowsChunk {
+	/// Which of the four contents of [`Rows`].
+	pub content: usize,
+	/// Index of the chunk in it.
+	pub chunk: u64,
+}
+
+/// Returns in which content the chunk `number` of all rows of this job lies; `None` past their end.
+pub fn rows_chunk(spec: &CheckedSpec, number: u64) -> Option<RowsChunk> {
+	let mut before = 0u64;
+	let contents = row_contents(&spec.spec().dataset);
+	for (content, bytes) in contents.into_iter().enumerate().filter(|(_, bytes)| *bytes > 0) {
+		let end = before.saturating_add(content::chunks(bytes));
+		if number < end {
+			return Some(RowsChunk { content, chunk: number.saturating_sub(before) });
+		}
+		before = end;
+	}
+	None
 }
 
 /// What a chunk of a state is read from.
@@ -207,7 +300,8 @@ pub fn open(
 		.map(|((tensor, _), content)| TensorDigest::of_f32(tensor.name, tensor.shape, *content));
 	let proof = TensorProof::new(digests.collect(), &name)?;
 	let content = proof.tensor.content;
-	Some(ChunkOpening { leaf, content, path: proof.path.try_into().ok()?, chunk })
+	let path = proof.path.try_into().ok()?;
+	Some(ChunkOpening::State(StateChunk { leaf, content, path, chunk }))
 }
 
 /// Where a relay stands.
@@ -384,6 +478,7 @@ mod tests {
 			}
 			assert!(!opens(&spec, &result, Piece::State(2), number, &opening));
 			assert!(!opens(&spec, &result, Piece::Leaves, number, &opening));
+			assert!(!opens(&spec, &result, all_rows(&spec), number, &opening));
 		}
 		assert_eq!(tensor_chunk(&spec, all), None);
 	}
@@ -394,7 +489,8 @@ mod tests {
 		let (result, leaf, tensors) = scene(&spec);
 		let number = chunks(&spec, Piece::State(1)) / 2;
 		let good = opened(&spec, &leaf, &tensors, number);
-		let changes: [fn(&mut ChunkOpening); 5] = [
+		let ChunkOpening::State(good) = good else { panic!("{good:?}") };
+		let changes: [fn(&mut StateChunk); 5] = [
 			|o| o.content.0[0] ^= 1,
 			|o| o.leaf.checkpoint.state.0[3] ^= 1,
 			|o| o.chunk.bytes[0] ^= 1,
@@ -405,11 +501,68 @@ mod tests {
 			let mut other = good.clone();
 			change(&mut other);
 			assert_ne!(other, good);
+			let other = ChunkOpening::State(other);
 			assert!(!opens(&spec, &result, Piece::State(1), number, &other), "change {at}");
 		}
+		let good = ChunkOpening::State(good);
 		let decoded = ChunkOpening::decode(&mut &good.encode()[..]).unwrap();
 		assert_eq!(decoded, good);
 		assert!(good.encode().len() <= ChunkOpening::max_encoded_len());
+	}
+
+	/// All rows of a job as a piece.
+	fn all_rows(spec: &CheckedSpec) -> Piece {
+		let dataset = &spec.spec().dataset;
+		Piece::Rows { from: 0, to: dataset.train_rows + dataset.validation_rows }
+	}
+
+	/// A job whose rows root is that of these contents.
+	fn with_rows() -> (CheckedSpec, [Vec<u8>; 4]) {
+		let mut spec = JobSpec::example();
+		let contents = row_contents(&spec.dataset);
+		let bytes = [0usize, 1, 2, 3].map(|at| bytes_of(&"r".repeat(at), contents[at]));
+		let hashes = bytes.each_ref().map(|bytes| content::hash(bytes));
+		spec.dataset.rows = Rows::of(&spec.dataset, hashes).root();
+		(spec.check().unwrap(), bytes)
+	}
+
+	#[test]
+	fn every_chunk_of_the_rows_opens_at_its_number_and_at_no_other() {
+		let (spec, contents) = with_rows();
+		let (result, _, _) = scene(&spec);
+		let (piece, hashes) = (all_rows(&spec), contents.each_ref().map(|all| content::hash(all)));
+		let all = chunks(&spec, piece);
+		let own: u64 = contents.iter().map(|bytes| content::chunks(bytes.len() as u64)).sum();
+		assert_eq!(all, own);
+		assert!(all > 4, "contents of several chunks");
+		for number in 0..all {
+			let RowsChunk { content, chunk } = rows_chunk(&spec, number).unwrap();
+			let chunk = Chunk::of(&contents[content], chunk).unwrap();
+			let opening = ChunkOpening::Rows { contents: hashes, chunk };
+			assert!(opens(&spec, &result, piece, number, &opening), "chunk {number}");
+			for other in [number ^ 1, number + 1, all, u64::MAX] {
+				assert!(!opens(&spec, &result, piece, other, &opening), "as chunk {other}");
+			}
+			let part = Piece::Rows { from: 0, to: 1 };
+			assert!(!opens(&spec, &result, part, number, &opening));
+			assert!(!opens(&spec, &result, Piece::State(1), number, &opening));
+			let ChunkOpening::Rows { contents, chunk } = opening else { unreachable!() };
+			for at in 0..4 {
+				let mut contents = contents;
+				contents[at].0[9] ^= 1;
+				let other = ChunkOpening::Rows { contents, chunk: chunk.clone() };
+				assert!(!opens(&spec, &result, piece, number, &other), "content {at}");
+			}
+			let mut damaged = chunk.clone();
+			damaged.bytes[0] ^= 1;
+			let other = ChunkOpening::Rows { contents, chunk: damaged };
+			assert!(!opens(&spec, &result, piece, number, &other));
+			// Another job's rows are none of this one.
+			let opening = ChunkOpening::Rows { contents, chunk };
+			let example = JobSpec::example().check().unwrap();
+			assert!(!opens(&example, &result, piece, number, &opening));
+		}
+		assert_eq!(rows_chunk(&spec, all), None);
 	}
 
 	#[test]

@@ -53,6 +53,15 @@ impl Rows {
 		}
 	}
 
+	/// Returns the bytes of the four contents, 4 for each number.
+	pub fn content_bytes(&self) -> [u64; 4] {
+		let bytes =
+			|rows: u32, width: u32| u64::from(rows).saturating_mul(width.into()).saturating_mul(4);
+		let of = |rows| [self.features, self.labels_per_row].map(|width| bytes(rows, width));
+		let ([a, b], [c, d]) = (of(self.train_rows), of(self.validation_rows));
+		[a, b, c, d]
+	}
+
 	/// Returns the rows root, which a specification names: `blake2_256(SCALE("trainyard/rows/v1",
 	/// train_rows, validation_rows, features, labels_per_row, contents))`.
 	pub fn root(&self) -> H256 {

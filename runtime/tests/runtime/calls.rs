@@ -20,7 +20,7 @@ use trainyard_protocol::{
 	drill::{Mismatch, Template, UnitResult},
 	job::{Reveal, Terms},
 	pieces::{Leaf, Piece},
-	relay::{Chunk, ChunkOpening, APPEAL_SEATS},
+	relay::{Chunk, ChunkOpening, StateChunk, APPEAL_SEATS},
 	seats::Resources,
 	views::Hardware,
 	vrf::VrfSignature,
@@ -268,7 +268,7 @@ fn samples() -> Vec<RuntimeCall> {
 	let (state, trace) = (H256::zero(), H256::zero());
 	let checkpoint = Checkpoint { step: 0, state, evaluation, trace };
 	let path = vec![root; 32].try_into().unwrap();
-	let opening = ChunkOpening {
+	let opening = ChunkOpening::State(StateChunk {
 		leaf: Leaf { index: 0, checkpoint, path },
 		content: root,
 		path: vec![root; 32].try_into().unwrap(),
@@ -276,7 +276,7 @@ fn samples() -> Vec<RuntimeCall> {
 			bytes: vec![0; 1_024].try_into().unwrap(),
 			siblings: vec![root; 54].try_into().unwrap(),
 		},
-	};
+	});
 	let verification = [
 		V::register { bond: 1, capacity: Resources::default() },
 		V::bond_extra { amount: 1 },

@@ -23,7 +23,7 @@ use trainyard_protocol::{
 	audit::AuditPhase,
 	blob::Chunked,
 	commitment,
-	fees::{LostShares, CHALLENGE_BASE},
+	fees::{most_for_silence, LostShares, CHALLENGE_BASE},
 	job::{Fate, JobState, Reveal, Settlement, Terms, MIN_AUDIT_FEE},
 	JobId, Text,
 };
@@ -377,8 +377,8 @@ fn who_is_silent_is_convicted_by_its_clock() {
 	let (fate, settlement) = scene.settle();
 	assert_eq!(fate, Fate::Rejected);
 	let shares = check_shares(&mut scene, &settlement, false, challenge);
-	assert_eq!(shares.finder, challenge, "no more than it risked");
-	assert_eq!(scene.gained(CHALLENGER), challenge as i128);
+	assert_eq!(shares.finder, most_for_silence(challenge), "no more than it cost");
+	assert_eq!(scene.gained(CHALLENGER), shares.finder as i128);
 }
 
 /// A job is decided when its window is over, not when its committee has revealed.

@@ -213,14 +213,18 @@ fn what_the_chain_carries_has_a_most() {
 			let stored = needs.lacking(terms.replayed_by_all(spec.segments()), room).stored;
 			2 * fees::half_of_storing(stored, fees::STORAGE_BYTE).unwrap()
 		};
+		let relays = |bytes| 2 * relay::escrowed(bytes, fees::RELAY_FEE).unwrap();
+		assert_eq!(relays(needs.checkpoint), 123 * TRY);
 		assert_eq!(storage(), half(450 << 20));
+		assert!(needs.rows > needs.checkpoint);
+		assert_eq!(set_to(Some(needs.rows)), needs.rows);
+		assert_eq!(storage(), half(needs.rows), "all rows can be stored");
+		let of_rows = relays(needs.rows);
 		assert_eq!(set_to(Some(needs.checkpoint)), needs.checkpoint);
-		assert_eq!(storage(), half(needs.checkpoint), "each state can be stored");
+		assert_eq!(storage(), half(needs.checkpoint) + of_rows, "each state can be stored");
 		assert_eq!(set_to(Some(needs.checkpoint - 1)), needs.checkpoint - 1);
-		let relays = 2 * relay::escrowed(needs.checkpoint, fees::RELAY_FEE).unwrap();
-		assert_eq!(relays, 123 * TRY);
 		assert!(half(needs.checkpoint - 1) * 2 < half(needs.checkpoint), "no states are stored");
-		assert_eq!(storage(), half(needs.checkpoint - 1) + relays);
+		assert_eq!(storage(), half(needs.checkpoint - 1) + of_rows + relays(needs.checkpoint));
 		assert_eq!(set_to(Some(needs.files)), needs.files);
 		let refused = TaskMarket::checked_quote(&spec, &terms).unwrap_err();
 		let named = pallet_task_market::Error::<Runtime>::RescueTooLarge;

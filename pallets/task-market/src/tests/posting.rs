@@ -312,12 +312,13 @@ fn states_that_no_rescue_carries_are_posted() {
 			(besides + states, states, 0),
 			// Together they are more, each of them is not.
 			(besides.max(needs.checkpoint), states, 0),
-			(needs.checkpoint - 1, 0, 123_000),
+			// So are rows that are more than a rescue when they are decoded.
+			(needs.checkpoint - 1, 0, 123_000 * (1 + u128::from(needs.rows >= needs.checkpoint))),
 		] {
 			MaxRescue::set(room);
 			for replicas in [1, 2] {
 				let quote = TaskMarket::checked_quote(&checked, &terms(replicas)).unwrap();
-				// Nobody can ask for rows that no rescue carries.
+				// Ranges of rows can be asked for as far as a rescue carries them.
 				let one = half(needs.rows.min(room) + leaves + states) + relays;
 				assert_eq!(quote.storage, one * u128::from(replicas), "{room}");
 				let fees = 3 * 3 * terms(1).audit_fee;

@@ -230,6 +230,7 @@ pub(super) fn largest<T: Config>(phase: AuditPhase) -> AuditOf<T> {
 		trainers: trainers.clone().try_into().expect("one for each replica"),
 		bundles: alloc::vec![bundle; trainers.len()].try_into().expect("one for each replica"),
 		decision: None,
+		decided_at: None,
 		asked: Default::default(),
 		late: 0,
 		relayed: false,
@@ -260,6 +261,7 @@ pub(super) fn largest<T: Config>(phase: AuditPhase) -> AuditOf<T> {
 		groups: alloc::vec![group; MAX_REPLICAS as usize].try_into().expect("one for each replica"),
 		committee: committee.try_into().expect("as many as there may be"),
 		seed: Some(SEED),
+		drawn_at: 0,
 		assignment: SEED,
 		opened: false,
 		found: Default::default(),
@@ -288,6 +290,7 @@ pub(super) fn largest<T: Config>(phase: AuditPhase) -> AuditOf<T> {
 		recheck: Rechecks::None,
 		served: Default::default(),
 		waiting: Default::default(),
+		owing: Default::default(),
 		owed: Default::default(),
 	}
 }
@@ -469,9 +472,10 @@ pub(super) fn standing<T: Config>() -> AuditOf<T> {
 		Forfeited::<T>::insert(JOB, &member.verifier, forfeits::<T>(1));
 	}
 	let named = &audit.groups[0].trainers;
-	let fees = (0..2 * MAX_VERIFIERS)
-		.map(|at| WaitingFee { seat: verifier::<T>(at % MAX_VERIFIERS), named: named.clone() });
-	audit.waiting = BoundedVec::truncate_from(fees.collect());
+	let rejecting = (0..2 * MAX_VERIFIERS)
+		.map(|at| Rejecting { seat: verifier::<T>(at % MAX_VERIFIERS), named: named.clone() });
+	audit.waiting = BoundedVec::truncate_from(rejecting.collect());
+	audit.owing = audit.waiting.clone();
 	Pool::<T>::mutate(|pool| {
 		for member in &audit.committee {
 			if let Some(entry) = pool.get_mut(&member.verifier) {

@@ -5,7 +5,7 @@ use crate::{Relay, Relays};
 use trainyard_protocol::{
 	job::WorkResult,
 	pieces::Piece,
-	relay::{Chunk, ChunkOpening, RelayId, RelayStage, RelayView},
+	relay::{Chunk, ChunkOpening, RelayId, RelayStage, RelayView, StateChunk},
 };
 use trainyard_traits::{AuditRequest, PieceChunks};
 
@@ -32,6 +32,7 @@ impl PieceChunks for FakeChunks {
 	fn chunks(job: JobId, _: &WorkResult, piece: Piece) -> u64 {
 		match piece {
 			Piece::State(_) if job == JOB => CHUNKS,
+			rows if job == JOB && rows == SIZES.all_rows() => CHUNKS,
 			_ => 0,
 		}
 	}
@@ -53,12 +54,14 @@ impl PieceChunks for FakeChunks {
 pub fn chunk_of(result: &WorkResult, piece: Piece, number: u64) -> ChunkOpening {
 	let bytes = (piece, number).encode().try_into().unwrap();
 	let chunk = Chunk { bytes, siblings: Default::default() };
-	let index = if let Piece::State(at) = piece { at } else { 0 };
+	let Piece::State(index) = piece else {
+		return ChunkOpening::Rows { contents: Default::default(), chunk };
+	};
 	// By the bundle of whoever delivered what the first one trained.
 	let own = |who: &AccountId| bundle_by(TRAINERS[0], *who) == result.bundle_root;
 	let whose = TRAINERS.into_iter().find(own).unwrap_or(TRAINERS[0]);
 	let (leaf, content) = (leaf_by(TRAINERS[0], whose, index), result.bundle_root);
-	ChunkOpening { leaf, content, path: Default::default(), chunk }
+	ChunkOpening::State(StateChunk { leaf, content, path: Default::default(), chunk })
 }
 
 /// A result of the first trainer that stands, accepted by three seats, with a state that is too large for
@@ -75,8 +78,19 @@ pub fn large_state_after(says: &[Say], storage: u128) -> Vec<AccountId> {
 
 /// The same in such an audit.
 pub fn large_state_of(request: AuditRequest<AccountId>, says: &[Say]) -> Vec<AccountId> {
-	MaxPool::set(256);
 	MaxRescue::set(SIZES.state - 1);
+	after_saying(request, says)
+}
+
+/// A result that stands after seats said this, all rows of which are too large for the chain, and a pool that
+/// is large enough for two committees. Returns the committee.
+pub fn large_rows_of(request: AuditRequest<AccountId>, says: &[Say]) -> Vec<AccountId> {
+	MaxRescue::set(request.sizes.contents().iter().sum::<u64>() - 1);
+	after_saying(request, says)
+}
+
+fn after_saying(request: AuditRequest<AccountId>, says: &[Say]) -> Vec<AccountId> {
+	MaxPool::set(256);
 	let before = Balances::total_issuance();
 	filled(CROWD, BOND);
 	Minted::set(Balances::total_issuance() - before);

@@ -96,14 +96,16 @@ impl<T: Config> Pallet<T> {
 	}
 
 	/// Returns what of the escrow's part for storing nothing else may take: what is due to whoever asks rightly
-	/// for a state that is too large for the chain and not to be had, of each result that stands.
+	/// for what is too large for the chain and not to be had, of each result that stands. One such answer is
+	/// the end of a result, so that is the dearer one of a state and of all rows.
 	pub(crate) fn kept_for_relays(audit: &AuditOf<T>) -> Balance {
-		if audit.sizes.state <= T::MaxRescue::get() {
-			return 0;
-		}
-		let one = relay::price(audit.sizes.state, T::RelayFee::get(), LACKING_SEATS);
+		let price = |bytes| {
+			let price = relay::price(bytes, T::RelayFee::get(), LACKING_SEATS);
+			price.unwrap_or(Balance::MAX)
+		};
+		let one = Self::relayed_bytes(audit).map(price).into_iter().fold(0, Balance::max);
 		let results = audit.undecided().count() as Balance;
-		one.unwrap_or(Balance::MAX).saturating_mul(results)
+		one.saturating_mul(results)
 	}
 
 	/// Pays seats, lets them go and gives back what is left. Returns who may have a right to have back from the

@@ -1,6 +1,6 @@
 //! Seats before the court: what they put at stake, and what they lose.
 
-use crate::{mock::*, Accusations, Error, Event, Fault};
+use crate::{mock::*, Accusations, AuditRecords, Error, Event, Fault};
 use frame_support::{assert_noop, assert_ok};
 use sp_runtime::DispatchError;
 use trainyard_protocol::{
@@ -145,6 +145,40 @@ fn a_rejection_without_an_accusation_is_paid_where_it_is_proven() {
 		assert_eq!(finish(), (vec![Decision::Rejected, Decision::Accepted], seats[1..].to_vec()));
 		assert_eq!(bond_of(seats[0]), MIN_BOND - 600, "and no more");
 	});
+}
+
+/// Where the round is not heard nothing stands of which it could accuse. So it is known at the end whether it was
+/// right; whoever looks at the result can challenge it until then.
+#[test]
+fn a_postponed_rejection_of_a_round_that_is_not_heard_has_its_price() {
+	for right in [false, true] {
+		run(|| {
+			for who in &VERIFIERS[..3] {
+				assert_ok!(register(*who, MIN_BOND));
+			}
+			open_with(AuditRequest { challenge: 600, ..request(2, 3) });
+			let no = Act::Speak(vec![Say::No, Say::No]);
+			let seats = round(&[no, Act::Vanish, Act::Vanish]);
+			assert_eq!((view().round, disputes()), (1, vec![0]));
+			let owing = AuditRecords::<Test>::get(JOB).unwrap().owing;
+			assert_eq!((owing[0].seat, owing[0].named.to_vec()), (seats[0], vec![TRAINERS[1]]));
+			convict(0, true);
+			assert_eq!((bond_of(seats[0]), entry(seats[0]).locked), (MIN_BOND, 0));
+			let both = Act::Speak(vec![Say::Yes, Say::Yes]);
+			let next = round(&vec![both; 3]);
+			if right {
+				convict(sue(SUBMITTER, of_trainer(TRAINERS[1])), true);
+			}
+			let decision = if right { Decision::Rejected } else { Decision::Accepted };
+			let (decisions, served) = finish();
+			assert_eq!(decisions, [Decision::Rejected, decision]);
+			let fees = next.into_iter().chain(right.then_some(seats[0])).collect::<Vec<_>>();
+			assert_eq!(served, fees);
+			let paid = if right { 0 } else { ABSENCE };
+			assert_eq!(bond_of(seats[0]), MIN_BOND - paid);
+			assert!(AuditRecords::<Test>::get(JOB).unwrap().owing.is_empty());
+		});
+	}
 }
 
 /// Otherwise a job whose stake only its submitter's verifiers have would choose its judges.

@@ -50,6 +50,33 @@ fn a_stake_does_not_move_to_a_friend_before_the_conviction() {
 	});
 }
 
+/// It makes no difference whom a seat accused first: all to whom it lost give back in proportion. What one of
+/// them has no more since it was convicted the others give.
+#[test]
+fn all_who_have_of_a_stake_give_back_in_proportion() {
+	for convicted in [false, true] {
+		run(|| {
+			let seats = poor_seats();
+			let (who, friend) = (seats[0], seats[1]);
+			let own = sue(VERIFIERS[4], of_seat(who, TRAINERS[0], 0));
+			let had = free(friend);
+			// The honest one is accused first, so that it would have nothing left for its defence.
+			assert_eq!(loses_to(who, of_trainer(TRAINERS[0])), 400);
+			assert_eq!(loses_to(who, of_seat(friend, TRAINERS[0], 0)), 400);
+			assert_eq!((bond_of(who), entry(who).locked), (200, 0));
+			if convicted {
+				convict(sue(VERIFIERS[4], of_seat(friend, TRAINERS[0], 1)), true);
+				assert_eq!(free(friend), had, "what it won is the jackpot's");
+			}
+			let before = (free(TRAINERS[0]), free(friend));
+			convict(own, true);
+			let back = (before.0 - free(TRAINERS[0]), before.1 - free(friend));
+			assert_eq!(back, if convicted { (200, 0) } else { (100, 100) });
+			assert_eq!(bond_of(who), 0);
+		});
+	}
+}
+
 /// Where the bond covers the stake as well, who was accused falsely keeps what it won. When the seat can be
 /// convicted no more, it keeps all.
 #[test]

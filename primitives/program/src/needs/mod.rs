@@ -62,6 +62,8 @@ pub struct Lacking {
 	pub stored: u64,
 	/// A state that no rescue carries, of which a relay committee decides; 0 where a rescue carries each.
 	pub relayed: u64,
+	/// All rows where no rescue carries them, of which a relay committee decides as well; else 0.
+	pub relayed_rows: u64,
 }
 
 impl Needs {
@@ -121,9 +123,10 @@ impl Needs {
 			true => (self.lacked_states(replayed), 0),
 			false => (0, self.checkpoint),
 		};
-		// Nobody can ask for all rows where a rescue does not carry them.
+		// Where a rescue does not carry all rows, ranges of them can be asked for as far as one does.
 		let besides = self.rows.min(room).saturating_add(self.leaves());
-		Lacking { stored: states.saturating_add(besides), relayed }
+		let relayed_rows = if self.rows <= room { 0 } else { self.rows };
+		Lacking { stored: states.saturating_add(besides), relayed, relayed_rows }
 	}
 
 	/// Returns the bytes of the states that can be asked for: those that are read, and the first one, which

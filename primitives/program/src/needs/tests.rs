@@ -123,11 +123,11 @@ fn states_that_no_period_carries_are_no_rescue() {
 	let besides = large.rows + 81 * (u64::from(spec.segments()) + 2);
 	// Together they are more than a rescue, which each of them is not: they are stored one after the other.
 	assert_eq!(refused(&spec), []);
-	let Lacking { stored, relayed } = large.lacking(3, ROOM);
-	assert_eq!((stored, relayed), (17 * large.checkpoint + besides, 0));
+	let Lacking { stored, relayed, relayed_rows } = large.lacking(3, ROOM);
+	assert_eq!((stored, relayed, relayed_rows), (17 * large.checkpoint + besides, 0, 0));
 	assert!(stored > ROOM);
 	assert_eq!(large.lacking(3, large.checkpoint).relayed, 0);
-	let relayed = Lacking { stored: besides, relayed: large.checkpoint };
+	let relayed = Lacking { stored: besides, relayed: large.checkpoint, relayed_rows: 0 };
 	assert_eq!(large.lacking(3, large.checkpoint - 1), relayed);
 	// A single file can be too much.
 	spec.training.optimizer = Optimizer::Sgd { momentum_nano: 0, nesterov: false };
@@ -147,6 +147,21 @@ fn one_state_can_be_more_than_a_rescue() {
 	spec.training.checkpoint_interval = spec.training.steps;
 	assert_eq!(refused(&spec), []);
 	assert_eq!(needs(&spec).lacking(1, ROOM).relayed, large.checkpoint);
+}
+
+/// Rows that no rescue carries when they are decoded are relayed, whatever the states are.
+#[test]
+fn all_rows_can_be_more_than_a_rescue() {
+	let mut spec = JobSpec::example();
+	set_rows(&mut spec, 4_000_000, 1_000_000);
+	spec.dataset.bytes = 400 << 20;
+	let large = needs(&spec);
+	assert!(large.rows > ROOM && large.checkpoint < ROOM, "{large:?}");
+	assert_eq!(refused(&spec), []);
+	let states = 17 * large.checkpoint + 81 * (u64::from(spec.segments()) + 2);
+	let Lacking { stored, relayed, relayed_rows } = large.lacking(3, ROOM);
+	assert_eq!((stored, relayed, relayed_rows), (states + ROOM, 0, large.rows));
+	assert_eq!(large.lacking(3, large.rows).relayed_rows, 0);
 }
 
 /// Whoever is asked for a row stores chunks of the blob of its content, which must be one that there can be.

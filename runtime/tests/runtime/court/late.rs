@@ -3,7 +3,7 @@
 use super::*;
 use pallet_hashrate::{power::Track, Power};
 use trainyard_program::spec::ONE_NANO;
-use trainyard_protocol::{job::Ending as Ended, views::LateView};
+use trainyard_protocol::{fees::most_for_silence, job::Ending as Ended, views::LateView};
 
 /// A job that earns power, settled, of which everybody vouched for whatever `train` makes of it.
 fn settled(train: impl FnOnce(&Job, &Run) -> Run) -> Scene {
@@ -153,7 +153,7 @@ fn the_last_block_of_the_week_counts() {
 		}
 	}
 	let shares = LostShares::of(fifth, 0, false, challenge);
-	assert_eq!(shares.finder, challenge.min(fifth / 4));
+	assert_eq!(shares.finder, most_for_silence(challenge).min(fifth / 4));
 	assert_eq!(scene.gained(CHALLENGER), shares.finder as i128);
 	assert_eq!(scene.power().total, 0);
 	scene.chain.run(2);
