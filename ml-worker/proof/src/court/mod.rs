@@ -17,7 +17,8 @@
 //! - `replay` trains segments, `computed` records steps and slices, `evaluation` has evaluations;
 //! - `disk` keeps states and milestones;
 //! - `record` and `play` are what a dispute sees;
-//! - `held`, `rows` and `nodes` are tensors, rows and their trees of hashes.
+//! - `held`, `rows` and `nodes` are tensors, rows and their trees of hashes; [`rows_chunk`] opens a chunk of
+//!   all rows for a relay.
 
 mod computed;
 mod disk;
@@ -34,6 +35,7 @@ mod tests;
 
 pub use computed::Lent;
 pub use error::RecordError;
+pub use rows::rows_chunk;
 
 use crate::{
 	bundle::{self, files, manifest::checkpoint_file, tensors, Bundle, Manifest},

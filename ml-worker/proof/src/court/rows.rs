@@ -1,12 +1,53 @@
 //! The rows of a job as they are hashed, in memory or in a file.
 
 use super::{nodes::Content, RecordError};
-use std::{borrow::Cow, ops::Range};
+use crate::data::{self, kept};
+use std::{borrow::Cow, ops::Range, path::Path, sync::atomic::AtomicBool};
 use trainyard_court::referee::Chunks;
 use trainyard_engine::{raw_bytes, Table};
+use trainyard_program::spec::CheckedSpec;
+use trainyard_protocol::relay::{self, Chunk, ChunkOpening, RowsChunk};
 
 /// Bytes of a number, and of a label.
 const WORD: u64 = 4;
+/// Numbers of rows in a file that are read at a time, at least those of one row: 1 MiB.
+const BLOCK: usize = 1 << 18;
+
+/// Opens the chunk `number` of all rows of a job, counted through the four contents, as a seat of a relay
+/// does: of the file at `path` that [keeps](kept) them. `None` where the rows have no such chunk, or are not
+/// there.
+///
+/// Hashes all rows, block by block: they stay in their file.
+pub fn rows_chunk(
+	spec: &CheckedSpec,
+	path: &Path,
+	number: u64,
+	stop: &AtomicBool,
+) -> Result<Option<ChunkOpening>, RecordError> {
+	let dataset = &spec.dataset;
+	let Some(RowsChunk { content, chunk }) = relay::rows_chunk(spec, number) else {
+		return Ok(None);
+	};
+	let Some(data) = kept::open_in_file(path, dataset, stop)? else { return Ok(None) };
+	let rows = data::rows_of(&data, dataset, stop)?;
+	let (found, expected) = (rows.root(), dataset.rows);
+	if found != expected {
+		return Err(RecordError::Rows { found, expected });
+	}
+	let labels = dataset.labels_per_row() as usize;
+	let column = match content {
+		0 => Column::inputs(&data.train, labels),
+		1 => Column::labels(&data.train, labels),
+		2 => Column::inputs(&data.validation, labels),
+		_ => Column::labels(&data.validation, labels),
+	};
+	let Chunks { bytes, siblings, .. } = column.open(&[chunk])?;
+	let chunk = bytes.try_into().ok().zip(siblings.try_into().ok());
+	Ok(chunk.map(|(bytes, siblings)| ChunkOpening::Rows {
+		contents: rows.contents,
+		chunk: Chunk { bytes, siblings },
+	}))
+}
 
 /// The inputs of a table, or its labels: one of the contents under the rows root.
 pub(super) struct Column<'a> {
@@ -77,13 +118,20 @@ impl<'a> Column<'a> {
 		}
 		let each = if self.is_labels { self.labels } else { self.table.features }.max(1);
 		let rows = range.start / each..range.end.div_ceil(each);
-		let begin = rows.start * each;
-		let (x, y) = self.table.gather(rows, self.labels)?;
-		let within = range.start - begin..range.end - begin;
-		Ok(Cow::Owned(match self.is_labels {
-			true => bytes_of(y.get(within).unwrap_or_default()),
-			false => raw_bytes(x.get(within).unwrap_or_default()).to_vec(),
-		}))
+		let (begin, end) = (rows.start * each, rows.end);
+		// Beside a few labels a row may have many inputs, which are read with them.
+		let most = (BLOCK / self.table.features.saturating_add(self.labels).max(1)).max(1);
+		let mut bytes = Vec::with_capacity((rows.len() * each).saturating_mul(WORD as usize));
+		for first in rows.step_by(most) {
+			let (x, y) = self.table.gather(first..end.min(first + most), self.labels)?;
+			match self.is_labels {
+				true => bytes.extend(bytes_of(&y)),
+				false => bytes.extend_from_slice(raw_bytes(&x)),
+			}
+		}
+		bytes.truncate((range.end - begin) * WORD as usize);
+		bytes.drain(..(range.start - begin) * WORD as usize);
+		Ok(Cow::Owned(bytes))
 	}
 }
 
@@ -94,12 +142,64 @@ fn bytes_of(labels: &[u32]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
 	use super::*;
+	use crate::{
+		inputs::{InputPaths, Inputs},
+		testing,
+	};
+	use std::path::PathBuf;
 	use trainyard_engine::TableWriter;
-	use trainyard_protocol::content;
+	use trainyard_protocol::{content, job::WorkResult, pieces::Piece, H256};
+
+	const NEVER: AtomicBool = AtomicBool::new(false);
+
+	/// A table of 600 rows at this path.
+	fn long_table(folder: &Path) -> PathBuf {
+		let path = testing::table(folder);
+		let text = std::fs::read_to_string(&path).unwrap();
+		let (head, rows) = text.split_once('\n').unwrap();
+		std::fs::write(&path, format!("{head}\n{}", rows.repeat(10))).unwrap();
+		path
+	}
+
+	/// Every chunk that a seed can draw opens as the chain checks it.
+	#[test]
+	fn every_chunk_of_rows_that_are_kept_opens() {
+		let folder = tempfile::tempdir().unwrap();
+		let table = long_table(folder.path());
+		let spec = testing::job(&table);
+		let path = folder.path().join(kept::name(&spec.dataset));
+		assert_eq!(rows_chunk(&spec, &path, 0, &NEVER).unwrap(), None, "it is not there");
+		let paths = InputPaths::data(&table).with_rows_in(folder.path(), &spec);
+		Inputs::load(&spec, &paths).unwrap();
+		let (bundle_root, model_root) = Default::default();
+		let (true_root, segments, diverged) = (bundle_root, 3, false);
+		let result = WorkResult { bundle_root, true_root, model_root, segments, diverged };
+		let all = spec.dataset.train_rows + spec.dataset.validation_rows;
+		let piece = Piece::Rows { from: 0, to: all };
+		let chunks = relay::chunks(&spec, piece);
+		assert!(chunks > 10, "contents of several chunks: {chunks}");
+		for number in 0..chunks {
+			let opening = rows_chunk(&spec, &path, number, &NEVER).unwrap().unwrap();
+			assert!(relay::opens(&spec, &result, piece, number, &opening), "chunk {number}");
+			assert!(!relay::opens(&spec, &result, piece, number ^ 1, &opening));
+		}
+		assert_eq!(rows_chunk(&spec, &path, chunks, &NEVER).unwrap(), None);
+
+		// Rows that the specification does not name, under the name of those that it does.
+		let wrong = testing::changed(&spec, |spec| spec.dataset.rows = H256::repeat_byte(9));
+		let made = kept::begin(&table, None, &wrong.dataset, &path, &NEVER).unwrap();
+		made.keep(&NEVER).unwrap();
+		let opened = rows_chunk(&wrong, &path, 0, &NEVER);
+		assert!(matches!(opened, Err(RecordError::Rows { .. })), "{opened:?}");
+		assert_eq!(rows_chunk(&spec, &path, 0, &NEVER).unwrap(), None, "it is of another job");
+		assert!(!path.exists(), "and goes");
+	}
 
 	#[test]
 	fn rows_in_a_file_open_as_those_in_memory() {
-		for (rows, features, labels) in [(3, 5, 1), (700, 129, 129), (9_000, 40, 1)] {
+		for (rows, features, labels) in
+			[(3, 5, 1), (700, 129, 129), (9_000, 40, 1), (2_000, 700, 2)]
+		{
 			let file = tempfile::tempfile().unwrap();
 			let tables = [
 				TableWriter::in_memory(features, labels, rows),

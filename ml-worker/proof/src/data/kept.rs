@@ -236,6 +236,15 @@ pub fn open(path: &Path, dataset: &Dataset, stop: &AtomicBool) -> Result<Option<
 	open_within(path, dataset, memory::for_data()?, stop)
 }
 
+/// Does what [`open()`] does, and leaves the rows in their file, however much memory there is.
+pub fn open_in_file(
+	path: &Path,
+	dataset: &Dataset,
+	stop: &AtomicBool,
+) -> Result<Option<Data>, DataError> {
+	open_within(path, dataset, 0, stop)
+}
+
 fn open_within(
 	path: &Path,
 	dataset: &Dataset,
@@ -371,6 +380,9 @@ mod tests {
 				assert_eq!(opened.train.stored.is_some(), memory == 0);
 				same(&opened, &plain);
 			}
+			let in_file = open_in_file(&path, &dataset, &NEVER).unwrap().unwrap();
+			assert!(in_file.train.stored.is_some());
+			same(&in_file, &plain);
 		}
 		// Two files: the name says how the rows were made.
 		let kept = std::fs::read_dir(folder.path()).unwrap();

@@ -60,7 +60,7 @@ struct Figures {
 	/// What it asks of them and of the chain, beside what it may.
 	demands: Vec<Demand>,
 	money: Option<Money>,
-	/// Where no rescue carries a state.
+	/// Where no rescue carries a state, or the rows.
 	#[serde(skip_serializing_if = "Option::is_none")]
 	relays: Option<Relays>,
 }
@@ -194,41 +194,52 @@ fn figures(spec: &CheckedSpec, terms: Option<&Terms>) -> anyhow::Result<Figures>
 	})
 }
 
-/// What it means that the states of a job are larger than what the chain carries.
+/// What it means that the states of a job, or its rows, are larger than what the chain carries.
 #[derive(Serialize)]
 struct Relays {
-	/// Bytes of a state, at most.
+	/// Bytes of a state, at most; 0 where the chain carries it.
 	state: u64,
+	/// Bytes of the decoded rows; 0 where the chain carries them.
+	rows: u64,
 	/// Bytes of the largest rescue.
 	room: u64,
 	/// What the escrow has for relays of each replica's result.
 	#[serde(with = "trainyard_program::text::decimal")]
 	escrowed: u128,
-	/// What who asks for a state prepays, the first time.
+	/// What who asks for one of them prepays at least, the first time.
 	#[serde(with = "trainyard_program::text::decimal")]
 	prepaid: u128,
 }
 
 impl Relays {
-	/// Returns what relays of a job's states cost; `None` where the chain carries them.
+	/// Returns what relays of a job's states and rows cost; `None` where the chain carries both.
 	fn of(spec: &CheckedSpec) -> Option<Self> {
 		let room = blob::room().rescue;
-		let state = Needs::of(spec).lacking(0, room).relayed;
-		let escrowed = relay::escrowed(state, fees::RELAY_FEE)?;
-		let prepaid = relay::price(state, fees::RELAY_FEE, relay::SEATS)?;
-		(state > 0).then_some(Self { state, room, escrowed, prepaid })
+		let lacking = Needs::of(spec).lacking(0, room);
+		let (state, rows) = (lacking.relayed, lacking.relayed_rows);
+		let escrowed = |bytes| relay::escrowed(bytes, fees::RELAY_FEE);
+		let escrowed = escrowed(state)?.checked_add(escrowed(rows)?)?;
+		let least = [state, rows].into_iter().filter(|bytes| *bytes > 0).min()?;
+		let prepaid = relay::price(least, fees::RELAY_FEE, relay::SEATS)?;
+		Some(Self { state, rows, room, escrowed, prepaid })
 	}
 }
 
 impl std::fmt::Display for Relays {
 	fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
 		let mib = |bytes: u64| bytes.div_ceil(1 << 20);
+		let state = format!("a state has up to {} MiB", mib(self.state));
+		let rows = format!("the decoded rows have {} MiB", mib(self.rows));
+		let large = match (self.state > 0, self.rows > 0) {
+			(true, true) => format!("{state}, and {rows}, each"),
+			(true, false) => format!("{state},"),
+			(false, _) => format!("{rows},"),
+		};
 		writeln!(
 			f,
-			"a state has up to {} MiB, more than the {} MiB that the chain carries: where nobody serves \
-			 it, {} verifiers say whether it is to be had. Who asks them prepays {} or more, and the \
-			 escrow has {} for that of each replica",
-			mib(self.state),
+			"{large} more than the {} MiB that the chain carries: where nobody serves that, {} \
+			 verifiers say whether it is to be had. Who asks them prepays {} or more, and the escrow \
+			 has {} for that of each replica",
 			mib(self.room),
 			relay::SEATS,
 			amount::format(self.prepaid),
@@ -316,7 +327,7 @@ fn text(figures: &Figures, terms: Option<&Terms>) -> String {
 			 or       {}{most}, {} %, where the audit decides nothing\n\
 			 fee      {}{most}, burned: the protocol's, on the training steps\n\
 			 audit    {} at most: {} verifiers, {MAX_AUDIT_ROUNDS} rounds; what is not needed is refunded\n\
-			 storage  {} at most: what trainers may have to store for the audit, and relays of states; what is not needed is refunded\n\
+			 storage  {} at most: what trainers may have to store for the audit, and relays of what no block carries; what is not needed is refunded\n\
 			 escrow   {}, held until the job ends\n\
 			 record   {}, held until the job is forgotten\n\
 			 deposit  {}, held from each trainer until the job ends\n",
@@ -425,6 +436,29 @@ mod tests {
 		spec.dataset.bytes = 1 << 30;
 		let shown = text(&figures(&spec.check().unwrap(), None).unwrap(), None);
 		assert!(shown.contains("would refuse this job: where verifiers cannot"), "{shown}");
+	}
+
+	/// The escrow of a job whose rows no rescue carries is for relays of them.
+	#[test]
+	fn rows_that_the_chain_does_not_carry_are_said() {
+		let mut spec = JobSpec::example();
+		// They are 5,000,000 of 65 numbers.
+		(spec.dataset.train_rows, spec.dataset.validation_rows) = (4_000_000, 1_000_000);
+		let rows = figures(&spec.clone().check().unwrap(), None).unwrap();
+		let relays = rows.relays.as_ref().unwrap();
+		assert_eq!((relays.state, relays.rows), (0, 5_000_000 * 65 * 4));
+		assert_eq!(relays.prepaid, 31 * fees::RELAY_FEE);
+		assert_eq!(relays.escrowed, 123 * fees::RELAY_FEE);
+		let shown = text(&rows, None);
+		assert!(shown.contains("the decoded rows have 1240 MiB, more than the 450 MiB"), "{shown}");
+		let Model::Mlp { hidden, .. } = &mut spec.model else { unreachable!() };
+		*hidden = vec![7_800, 7_800].try_into().unwrap();
+		let both = figures(&spec.check().unwrap(), None).unwrap();
+		let relays = both.relays.as_ref().unwrap();
+		assert!(relays.state > 0 && relays.rows > 0);
+		assert_eq!(relays.escrowed, 246 * fees::RELAY_FEE);
+		let shown = text(&both, None);
+		assert!(shown.contains(" MiB, and the decoded rows have 1240 MiB, each more"), "{shown}");
 	}
 
 	/// The escrow of a job whose states no rescue carries is for relays of them.

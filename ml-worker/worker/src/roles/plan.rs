@@ -49,7 +49,7 @@ pub enum Action {
 	/// Find out where the result of the group of this index parts from this trainer's, and accuse those
 	/// who delivered it.
 	Compare(u32),
-	/// Doubt a committee that says of a state that it is not to be had.
+	/// Doubt a committee that says of a piece that it is not to be had.
 	Doubt(RelayId),
 	/// Go on with a dispute, or with an accusation.
 	Dispute(driver::Work),

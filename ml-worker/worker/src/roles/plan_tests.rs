@@ -361,6 +361,9 @@ fn a_rescue_of_450_mib_takes_564_try_and_that_of_a_small_job_five() {
 	let cents = |needs: &Needs| prices.rescue(needs) / (TRY / 100);
 	assert_eq!(cents(&Needs { rescue: 450 << 20, ..small }), 56_372);
 	assert_eq!(cents(&small), 496, "{small:?}");
+	// A doubt of each piece that no block carries: 61 seats at 0.5 TRY for 4 GiB.
+	assert_eq!(cents(&Needs { relayed: 1, ..small }), 496 + 3_050);
+	assert_eq!(cents(&Needs { relayed: 1, relayed_rows: (4 << 30) + 1, ..small }), 496 + 9_150);
 }
 
 #[test]

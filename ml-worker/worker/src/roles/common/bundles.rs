@@ -15,7 +15,7 @@ use trainyard_proof::{
 	},
 	data::DataError,
 };
-use trainyard_protocol::{job::WorkResult, H256};
+use trainyard_protocol::{job::WorkResult, pieces::Piece, H256};
 
 /// Says why a source does not give what an audit needs.
 #[derive(Debug, thiserror::Error)]
@@ -98,15 +98,15 @@ pub fn servers(job: &JobView, result: &WorkResult) -> Vec<String> {
 }
 
 /// Returns the base URLs of those seats of these relays that showed that they have a state of this result
-/// which is too large for the chain.
+/// which is too large for the chain, or the data: these are those of all results of the job.
 pub fn relayed(job: &JobView, result: &WorkResult, relays: &[RelayView]) -> Vec<String> {
 	let groups = job.audit.as_ref().map(|audit| &audit.groups[..]).unwrap_or_default();
-	let is_of_result = |relay: &&RelayView| {
-		groups
-			.get(relay.group as usize)
-			.is_some_and(|group| group.result.common() == result.common())
+	let is_of_use = |relay: &&RelayView| {
+		let group = groups.get(relay.group as usize);
+		matches!(relay.piece, Piece::Rows { .. })
+			|| group.is_some_and(|group| group.result.common() == result.common())
 	};
-	let seats = relays.iter().filter(is_of_result).flat_map(|relay| &relay.seats);
+	let seats = relays.iter().filter(is_of_use).flat_map(|relay| &relay.seats);
 	let urls: BTreeSet<String> = seats
 		.filter(|seat| seat.shown && !seat.lost)
 		.filter_map(|seat| fetch::server(&seat.location.as_ref()?.to_string_lossy()))
@@ -215,4 +215,55 @@ pub async fn fetch_bundle(
 		}
 	}
 	first
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+	use trainyard_client::{fake, AccountId32, RelaySeatView};
+	use trainyard_protocol::{audit::AuditPhase, job::JobState, relay::RelayStage, Text};
+
+	/// A relay of this piece of the first result, in which seat `n` showed it and another one did not.
+	fn relay(piece: Piece, n: u8) -> RelayView {
+		let seat = |n: u8, shown| RelaySeatView {
+			who: AccountId32([n; 32]),
+			says: Some(true),
+			shown,
+			lost: false,
+			due: None,
+			location: Text::new(&format!("http://203.0.113.{n}")),
+		};
+		RelayView {
+			id: 7,
+			job: 3,
+			group: 0,
+			piece,
+			chunks: 9,
+			by: AccountId32([9; 32]),
+			fee: 5,
+			stage: RelayStage::Held { until: 90 },
+			until: Some(90),
+			appealed: false,
+			seats: vec![seat(n, true), seat(99, false)],
+		}
+	}
+
+	/// Rows are those of all results; a state is that of one.
+	#[test]
+	fn seats_with_the_data_are_of_use_for_every_result() {
+		let result = |n: u8| WorkResult {
+			bundle_root: H256::repeat_byte(n),
+			true_root: H256::repeat_byte(n),
+			model_root: H256::zero(),
+			segments: 3,
+			diverged: false,
+		};
+		let groups = [1, 2].map(|n| fake::group(result(n))).to_vec();
+		let audit = Some(fake::audit(AuditPhase::Standing { until: 90 }, groups));
+		let job = JobView { audit, ..fake::job(JobState::Auditing) };
+		let relays = [relay(Piece::State(2), 1), relay(Piece::Rows { from: 0, to: 9 }, 2)];
+		let of = |n: u8| relayed(&job, &result(n), &relays);
+		assert_eq!(of(1), ["http://203.0.113.1", "http://203.0.113.2"]);
+		assert_eq!(of(2), ["http://203.0.113.2"]);
+	}
 }

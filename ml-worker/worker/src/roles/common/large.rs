@@ -1,7 +1,8 @@
-//! States that are too large for the chain and that nobody gives: what is done on chain to have them.
+//! Pieces that are too large for the chain and that nobody gives, states and all rows: what is done on chain to
+//! have them.
 //!
-//! A committee is asked for one such state at a time, since each further relay of a result is dearer. While
-//! that runs the state is fetched from the seats that showed that they have it. Where they give it to
+//! A committee is asked for one such piece at a time, since each further relay of a result is dearer. While
+//! that runs the piece is fetched from the seats that showed that they have it. Where they give it to
 //! nobody each of them is asked for a chunk on chain, which costs those their stake that lack it, and then
 //! the answer is doubted. A relay that ends is the end of it: where the piece was not to be had the result
 //! is lost, and where it was held whoever could not have it would have to pay more each time.
@@ -20,7 +21,10 @@ use trainyard_client::{
 	amount, calls, Call, Chain, ChainError, Head, RelayView, Transactor, TxError,
 };
 use trainyard_program::spec::CheckedSpec;
-use trainyard_proof::bundle::{self, files};
+use trainyard_proof::{
+	bundle::{self, files},
+	verify::sizes_of,
+};
 use trainyard_protocol::{
 	blob,
 	job::{Balance, BlockNumber},
@@ -47,7 +51,7 @@ const FINAL: [&str; 6] = [
 	"Verification::FitsOnChain",
 ];
 
-/// What is known of a state that is lacking.
+/// What is known of a piece that is lacking.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lacked {
 	/// Height at which it was first seen to be lacking.
@@ -64,10 +68,24 @@ pub struct Lacked {
 	pub over: bool,
 }
 
-/// The states of a result that are lacking, by the index of the checkpoint.
-pub type AllLacked = BTreeMap<u32, Lacked>;
+/// The pieces of a result that are lacking. Keys of JSON are texts, so a file lists them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Vec<(Piece, Lacked)>", into = "Vec<(Piece, Lacked)>")]
+pub struct AllLacked(BTreeMap<Piece, Lacked>);
 
-/// What is due on chain for a state that is lacking.
+impl From<Vec<(Piece, Lacked)>> for AllLacked {
+	fn from(listed: Vec<(Piece, Lacked)>) -> Self {
+		Self(listed.into_iter().collect())
+	}
+}
+
+impl From<AllLacked> for Vec<(Piece, Lacked)> {
+	fn from(all: AllLacked) -> Self {
+		all.0.into_iter().collect()
+	}
+}
+
+/// What is due on chain for a piece that is lacking.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
 	/// To ask a committee for it.
@@ -82,8 +100,28 @@ pub enum Step {
 	Over,
 }
 
+impl Step {
+	/// Returns the event of what was done for a piece, and what its owner reads of that.
+	fn in_words(&self, piece: &Piece) -> (&'static str, String) {
+		let what = in_words(piece);
+		match self {
+			Self::Ask => (
+				"relay_asked",
+				format!("a committee is asked for {what}, which nobody gives and no block carries"),
+			),
+			Self::AskSeats(..) => {
+				("relay_seats_asked", format!("seats are asked for chunks of {what}"))
+			}
+			Self::Doubt(_) | Self::Wait | Self::Over => (
+				"relay_doubted",
+				format!("it is doubted that seats have {what}, which nobody gives"),
+			),
+		}
+	}
+}
+
 impl Lacked {
-	/// Returns what is due at height `best`, with the `relay` of the state that runs, if there is one.
+	/// Returns what is due at height `best`, with the `relay` of the piece that runs, if there is one.
 	/// Nobody is asked before it was lacking for `patience` blocks.
 	pub fn step(
 		&mut self,
@@ -147,18 +185,29 @@ impl Teller {
 	}
 }
 
-/// Returns for how many blocks a state is looked for before a committee is asked for it: a part of what is
+/// Returns for how many blocks a piece is looked for before a committee is asked for it: a part of what is
 /// left of the window that ends at `until`, and ten minutes at most. A server may only have been away.
 pub fn patience(until: BlockNumber, best: BlockNumber) -> BlockNumber {
 	(until.saturating_sub(best) / 16).clamp(2, 100)
 }
 
+/// Returns what a piece is, in words.
+pub fn in_words(piece: &Piece) -> &'static str {
+	match piece {
+		Piece::Leaves => "the list of checkpoints",
+		Piece::Rows { .. } => "the rows of the data",
+		Piece::State(_) => "a state",
+		Piece::Tensor { .. } => "a tensor",
+	}
+}
+
 /// Options of what is asked of committees.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct RelayArgs {
-	/// Where nobody gives a state that no block carries, prepay up to this for a committee that says
-	/// whether it is to be had, and up to this for a larger one where that is doubted (in TRY); 0 for never.
-	/// A committee has 15.5, a doubt costs 30.5, for each 4 GiB. It returns where the state is not to be had
+	/// Where nobody gives a state that no block carries, or the data where none carries their rows, prepay up
+	/// to this for a committee that says whether it is to be had, and up to this for a larger one where that
+	/// is doubted (in TRY); 0 for never. A committee has 15.5, a doubt costs 30.5, for each 4 GiB. It returns
+	/// where the piece is not to be had
 	#[arg(long, value_name = "TRY", default_value = "50", value_parser = amount::parse)]
 	max_relay: Balance,
 }
@@ -183,7 +232,7 @@ impl RelayArgs {
 	}
 }
 
-/// Asks committees for states that are too large for the chain.
+/// Asks committees for pieces that are too large for the chain.
 pub struct Large {
 	/// The chain.
 	pub chain: Arc<Chain>,
@@ -203,12 +252,24 @@ impl Large {
 		bundle::max_checkpoint_bytes(spec) > self.room
 	}
 
-	/// Does on chain what is due for these states of a result, by the `record` of what was done. Nobody is
+	/// Returns all rows of this job as a piece where no rescue carries them.
+	pub fn large_rows(&self, spec: &CheckedSpec) -> Option<Piece> {
+		let sizes = sizes_of(spec);
+		let bytes = sizes.contents().into_iter().fold(0, u64::saturating_add);
+		(bytes > self.room).then(|| sizes.all_rows())
+	}
+
+	/// Returns whether there is something in a result of this job that no rescue carries.
+	pub fn has_large_pieces(&self, spec: &CheckedSpec) -> bool {
+		self.is_large(spec) || self.large_rows(spec).is_some()
+	}
+
+	/// Does on chain what is due for these pieces of a result, by the `record` of what was done. Nobody is
 	/// asked before they were lacking for `patience` blocks. Returns whether they may still come.
 	pub async fn advance(
 		&self,
 		(job, group): (JobId, u32),
-		lacking: &[u32],
+		lacking: &[Piece],
 		record: &Path,
 		patience: BlockNumber,
 	) -> Result<bool, TaskError> {
@@ -216,9 +277,8 @@ impl Large {
 		let relays = self.chain.relays_of(job, head.hash).await?;
 		let mut all: AllLacked = load(record)?.unwrap_or_default();
 		let mut waits = false;
-		for index in lacking {
-			let piece = Piece::State(*index);
-			let mut one = all.get(index).cloned().unwrap_or_default();
+		for piece in lacking.iter().copied() {
+			let mut one = all.0.get(&piece).cloned().unwrap_or_default();
 			let relay = relays.iter().find(|of| (of.group, of.piece) == (group, piece));
 			let step = one.step(relay, head.number, patience);
 			let call = match &step {
@@ -240,7 +300,7 @@ impl Large {
 				Step::Doubt(_) if self.doubt(relay) > self.most => None,
 				Step::Doubt(relay) => Some(calls::appeal(*relay)),
 			};
-			let before = all.insert(*index, one.clone());
+			let before = all.0.insert(piece, one.clone());
 			if before.as_ref() != Some(&one) {
 				self.save(record, &all)?;
 			}
@@ -252,18 +312,18 @@ impl Large {
 					Ok(false) => Some(Lacked { over: true, ..one }),
 					// What certainly is not on chain can be sent again.
 					Err(e) if !matches!(e, TaskError::Transient(_)) => {
-						all.insert(*index, before.unwrap_or_default());
+						all.0.insert(piece, before.unwrap_or_default());
 						self.save(record, &all)?;
 						return Err(e);
 					}
 					Err(e) => return Err(e),
 				};
 				if let Some(kept) = kept {
-					all.insert(*index, kept);
+					all.0.insert(piece, kept);
 					self.save(record, &all)?;
 				}
 			}
-			waits |= all.get(index).is_some_and(|one| !one.over);
+			waits |= all.0.get(&piece).is_some_and(|one| !one.over);
 		}
 		Ok(waits)
 	}
@@ -291,26 +351,14 @@ impl Large {
 		head: Head,
 	) -> Result<bool, TaskError> {
 		let sent = self.teller.run(&call.on(head)).await;
-		let (event, text, most) = match step {
-			Step::Ask => (
-				"relay_asked",
-				"a committee is asked for a state that nobody gives and no block carries",
-				self.most,
-			),
+		let (event, text) = step.in_words(&piece);
+		let most = match step {
+			Step::Ask => self.most,
 			Step::AskSeats(_, seats) => {
 				let each = relay.map_or(0, |relay| relay.fee / relay::ASK_PART);
-				let all = each.saturating_mul(seats.len() as Balance);
-				(
-					"relay_seats_asked",
-					"seats that have a state are asked to open a chunk of it",
-					all,
-				)
+				each.saturating_mul(seats.len() as Balance)
 			}
-			_ => (
-				"relay_doubted",
-				"it is doubted that a state is held: nobody gives it",
-				self.doubt(relay),
-			),
+			_ => self.doubt(relay),
 		};
 		match sent {
 			Ok(()) => {
@@ -323,7 +371,8 @@ impl Large {
 			}
 			Err(e) if [ASKED, DOUBTED, TOO_MANY].iter().any(|name| e.failed_with(name)) => Ok(true),
 			Err(e) if FINAL.iter().any(|name| e.failed_with(name)) => {
-				let text = format!("job {job}: a state stays lacking that no block carries: {e}");
+				let what = in_words(&piece);
+				let text = format!("job {job}: no committee is asked for {what}: {e}");
 				let fields = json!({ "job": job, "result": group, "piece": piece });
 				self.webhook.warn("relay_refused", &text, fields);
 				Ok(false)

@@ -11,6 +11,9 @@ fn seat(n: u8, shown: bool, lost: bool) -> RelaySeatView {
 	RelaySeatView { who, says: Some(true), shown, lost, due: None, location: None }
 }
 
+/// All rows of a job.
+const ROWS: Piece = Piece::Rows { from: 0, to: 40 };
+
 fn relay(index: u32, stage: RelayStage) -> RelayView {
 	let until = match stage {
 		RelayStage::Drawing { .. } | RelayStage::Seeding { .. } => None,
@@ -94,18 +97,30 @@ impl Scene {
 		self.folder.path().join("round").join("lacked-1.json")
 	}
 
-	fn recorded(&self) -> AllLacked {
-		load(&self.record()).unwrap().unwrap_or_default()
+	fn recorded(&self) -> BTreeMap<Piece, Lacked> {
+		load::<AllLacked>(&self.record()).unwrap().unwrap_or_default().0
 	}
 
 	fn sent(&self) -> Vec<String> {
 		std::mem::take(&mut *self.sent.lock().unwrap())
 	}
 
+	/// What is done for the states of these checkpoints.
 	async fn advance(
 		&self,
-		(relays, best): (Vec<RelayView>, BlockNumber),
+		chain: (Vec<RelayView>, BlockNumber),
 		lacking: &[u32],
+		most: Balance,
+		answer: fn() -> Result<(), TxError>,
+	) -> Result<bool, TaskError> {
+		let lacking: Vec<Piece> = lacking.iter().copied().map(Piece::State).collect();
+		self.advance_for(chain, &lacking, most, answer).await
+	}
+
+	async fn advance_for(
+		&self,
+		(relays, best): (Vec<RelayView>, BlockNumber),
+		lacking: &[Piece],
 		most: Balance,
 		answer: fn() -> Result<(), TxError>,
 	) -> Result<bool, TaskError> {
@@ -141,7 +156,7 @@ async fn one_state_is_asked_for_at_a_time_and_a_kill_asks_for_none_twice() {
 	let waits = scene.advance((vec![], 100), &[2, 3], 50, || Ok(())).await;
 	assert_eq!(waits, Ok(true));
 	assert_eq!(scene.sent(), ["Verification.request_relay"]);
-	assert_eq!(scene.recorded()[&2].asked, Some(100));
+	assert_eq!(scene.recorded()[&Piece::State(2)].asked, Some(100));
 	// It is on disk: another process knows.
 	assert_eq!(scene.advance((vec![], 101), &[2, 3], 50, || Ok(())).await, Ok(true));
 	let saying = relay(2, RelayStage::Saying { until: UNTIL });
@@ -160,7 +175,7 @@ async fn what_is_too_dear_stays_lacking() {
 	let too_dear = || Err(fails("Verification::RelayTooDear"));
 	assert_eq!(scene.advance((vec![], 100), &[2], 1, too_dear).await, Ok(false));
 	assert_eq!(scene.sent().len(), 1);
-	assert!(scene.recorded()[&2].over);
+	assert!(scene.recorded()[&Piece::State(2)].over);
 	assert_eq!(scene.advance((vec![], 200), &[2], 1, || Ok(())).await, Ok(false));
 	assert_eq!(scene.sent(), [""; 0]);
 	// What failed for another reason is tried again.
@@ -170,7 +185,7 @@ async fn what_is_too_dear_stays_lacking() {
 		scene.advance((vec![], 100), &[2], 50, poor).await,
 		Err(TaskError::Failed(_))
 	));
-	assert_eq!(scene.recorded()[&2], Lacked::default());
+	assert_eq!(scene.recorded()[&Piece::State(2)], Lacked::default());
 	assert_eq!(scene.advance((vec![], 101), &[2], 50, || Ok(())).await, Ok(true));
 	assert_eq!(scene.sent().len(), 2);
 }
@@ -192,4 +207,81 @@ async fn seats_are_asked_before_their_answer_is_doubted_as_far_as_that_is_paid_f
 		assert_eq!(scene.sent(), expected, "{best}");
 	}
 	assert_eq!(scene.advance((vec![], 170), &[2], 305, || Ok(())).await, Ok(false), "it ended");
+}
+
+/// Rows are asked for as states are, and what is reported says which of them it is.
+#[tokio::test]
+async fn rows_are_asked_for_as_states_are() {
+	let scene = Scene::new();
+	let lacking = [ROWS, Piece::State(2)];
+	let waits = scene.advance_for((vec![], 100), &lacking, 305, || Ok(())).await;
+	assert_eq!(waits, Ok(true));
+	assert_eq!(scene.sent(), ["Verification.request_relay"]);
+	assert_eq!(scene.recorded()[&ROWS].asked, Some(100));
+	let of_rows = || RelayView { piece: ROWS, ..held(2) };
+	// It is held for 59 blocks.
+	for (best, sent) in
+		[(101, vec![]), (120, vec!["Verification.ask_seats"]), (139, vec!["Verification.appeal"])]
+	{
+		let waits = scene.advance_for((vec![of_rows()], best), &lacking, 305, || Ok(())).await;
+		assert_eq!(waits, Ok(true));
+		assert_eq!(scene.sent(), sent, "{best}");
+	}
+	// They came, and the state is asked for.
+	assert_eq!(scene.advance((vec![of_rows()], 140), &[2], 305, || Ok(())).await, Ok(true));
+	assert_eq!(scene.sent(), ["Verification.request_relay"]);
+	for (step, text) in [
+		(Step::Ask, "a committee is asked for the rows of the data, which nobody gives"),
+		(Step::AskSeats(7, vec![0]), "seats are asked for chunks of the rows of the data"),
+		(Step::Doubt(7), "it is doubted that seats have the rows of the data"),
+	] {
+		let (_, found) = step.in_words(&ROWS);
+		assert!(found.starts_with(text), "{found}");
+		let (_, found) = step.in_words(&Piece::State(2));
+		assert!(found.starts_with(&text.replace("the rows of the data", "a state")), "{found}");
+	}
+}
+
+/// A record that cannot be read is no reason to ask again for what may have been asked for.
+#[tokio::test]
+async fn a_damaged_record_is_said_and_nothing_is_asked() {
+	let scene = Scene::new();
+	assert_eq!(scene.advance((vec![], 100), &[2], 50, || Ok(())).await, Ok(true));
+	scene.sent();
+	// As it was written before rows were relayed, and cut.
+	for text in ["{ \"2\": { \"since\": 100 } }", "[[{ \"state\": 2 }"] {
+		std::fs::write(scene.record(), text).unwrap();
+		let ended = scene.advance((vec![], 120), &[2], 50, || Ok(())).await;
+		let Err(TaskError::Failed(why)) = ended else { panic!("{ended:?}") };
+		assert!(why.contains("lacked-1.json cannot be understood"), "{why}");
+		assert_eq!(scene.sent(), [""; 0]);
+	}
+}
+
+#[tokio::test]
+async fn what_a_rescue_carries_is_not_relayed() {
+	let scene = Scene::new();
+	let log = scene.folder.path().join("events.jsonl");
+	let report = Reporter::new("verifier", true, Some(&log));
+	let mut large = Large {
+		chain: Arc::new(FakeNode::new(|_, _, _| Err("no such method")).at(1).chain().await),
+		teller: Teller::Test(Arc::new(|_: &Call| Ok(()))),
+		most: 0,
+		room: 0,
+		webhook: Webhook::new(report, None).unwrap(),
+	};
+	let spec = trainyard_program::spec::JobSpec::example().check().unwrap();
+	// 1,797 rows of 64 inputs and a label.
+	let (rows, state) = (1_797 * 65 * 4, bundle::max_checkpoint_bytes(&spec));
+	let all = Piece::Rows { from: 0, to: 1_797 };
+	for (room, is_large, large_rows) in [
+		(0, true, Some(all)),
+		(rows - 1, state > rows - 1, Some(all)),
+		(rows, state > rows, None),
+		(state - 1, true, (rows > state - 1).then_some(all)),
+		(u64::MAX, false, None),
+	] {
+		large.room = room;
+		assert_eq!((large.is_large(&spec), large.large_rows(&spec)), (is_large, large_rows));
+	}
 }

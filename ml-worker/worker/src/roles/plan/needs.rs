@@ -30,9 +30,13 @@ pub struct Needs {
 	pub model: u64,
 	/// All that seats of an audit can ask to be stored on chain at once, at most.
 	pub rescue: u64,
+	/// Rows of the data, decoded.
+	pub rows: u64,
 	/// A state that is too large for the chain: seats of relays are served it, and a false answer of theirs
 	/// is doubted. 0 where there is none.
 	pub relayed: u64,
+	/// The rows where they are too large for the chain, of which the same holds; else 0.
+	pub relayed_rows: u64,
 }
 
 impl Needs {
@@ -54,11 +58,17 @@ impl Needs {
 			.saturating_add(spec.file_bytes().saturating_mul(2))
 			.saturating_add(kept::length(&spec.dataset));
 		// A table grows by doubling.
-		let rows = counted.rows.saturating_mul(2);
-		let training = counted.memory().saturating_add(rows);
+		let table = counted.rows.saturating_mul(2);
+		let training = counted.memory().saturating_add(table);
 		let memory = training.max(rescue.saturating_mul(2));
-		let relayed = lacking.relayed;
-		Self { memory, disk, checkpoints, checkpoint, model, rescue, relayed }
+		let (rows, relayed, relayed_rows) = (counted.rows, lacking.relayed, lacking.relayed_rows);
+		Self { memory, disk, checkpoints, checkpoint, model, rescue, rows, relayed, relayed_rows }
+	}
+
+	/// Returns whether relays can be asked about a result: `room` bytes, which the chain carries, are not
+	/// enough for a state, or for all rows.
+	pub fn may_be_relayed(&self, room: u64) -> bool {
+		self.checkpoint.max(self.rows) > room
 	}
 
 	/// Returns the seconds for putting all checkpoints on disk.
@@ -107,7 +117,27 @@ mod tests {
 		assert_eq!(large.memory, counted.memory() + 2 * counted.rows);
 		let lacking = counted.lacking(15, blob::room().rescue);
 		assert_eq!((large.checkpoint, large.rescue), (counted.checkpoint, lacking.stored));
-		assert_eq!(large.relayed, 0);
+		assert_eq!((large.rows, large.relayed, large.relayed_rows), (counted.rows, 0, 0));
+	}
+
+	/// Rows are relayed as states are, each where blocks do not carry it.
+	#[test]
+	fn what_no_block_carries_is_relayed() {
+		let mut spec = JobSpec::example();
+		let few = needs(&spec);
+		for (room, relayed) in [
+			(few.checkpoint.max(few.rows), false),
+			(few.checkpoint.max(few.rows) - 1, true),
+			(few.checkpoint.min(few.rows) - 1, true),
+		] {
+			assert_eq!(few.may_be_relayed(room), relayed, "{room}");
+		}
+		let room = blob::room().rescue;
+		(spec.dataset.train_rows, spec.dataset.validation_rows) = (4_000_000, 1_000_000);
+		let many = needs(&spec);
+		assert!(many.rows > room && many.checkpoint < room);
+		assert_eq!((many.relayed, many.relayed_rows), (0, many.rows));
+		assert!(many.may_be_relayed(room));
 	}
 
 	#[test]

@@ -34,8 +34,8 @@ pub struct Limits {
 	pub max_data: u64,
 	/// Memory for all jobs together, in bytes.
 	pub max_memory: u64,
-	/// The most that can be stored on chain within the time for a rescue, in bytes. Of states that are
-	/// larger relays are asked.
+	/// The most that can be stored on chain within the time for a rescue, in bytes. For states and rows that
+	/// are larger relays are asked.
 	pub max_rescue: u64,
 	/// Balance that stays free, for fees.
 	pub reserve: Balance,
@@ -71,13 +71,17 @@ impl Prices {
 			.saturating_add(self.fee_call.saturating_mul(calls))
 	}
 
-	/// Returns deposit and fees for the largest rescue that seats can ask for, and what it costs to doubt a
-	/// committee that says of a state that it is not to be had; saturates.
+	/// Returns deposit and fees for the largest rescue that seats can ask for, and what it costs to doubt
+	/// committees that say of a state, and of the rows, that it is not to be had; saturates.
 	pub fn rescue(&self, needs: &Needs) -> Balance {
-		let doubt = relay::price(needs.relayed, fees::RELAY_FEE, relay::APPEAL_SEATS);
+		let doubt = |bytes| {
+			let price = relay::price(bytes, fees::RELAY_FEE, relay::APPEAL_SEATS);
+			price.unwrap_or(Balance::MAX)
+		};
 		self.storing(needs.rescue)
 			.saturating_add(self.fee_call.saturating_mul(RESCUE_CALLS))
-			.saturating_add(doubt.unwrap_or(Balance::MAX))
+			.saturating_add(doubt(needs.relayed))
+			.saturating_add(doubt(needs.relayed_rows))
 	}
 
 	/// Returns what a job still costs its trainer after the application, if nothing of it is asked

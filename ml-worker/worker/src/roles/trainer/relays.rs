@@ -1,12 +1,12 @@
-//! Relays about results of this trainer: committees that say whether a state is to be had that no block
-//! carries.
+//! Relays about results of this trainer: committees that say whether a state, or the data, is to be had where
+//! no block carries it.
 //!
-//! Its bundle is served all the time, to seats of relays as to anybody. Where a committee says twice that it
-//! could not have the state, the deposit is lost in an hour: then this trainer, which has it and serves it,
-//! asks for a larger committee.
+//! Its bundle and the data are served all the time, to seats of relays as to anybody. Where a committee says
+//! twice that it could not have the piece, the deposit is lost in an hour: then this trainer, which has it and
+//! serves it, asks for a larger committee.
 
 use super::{Reported, Trainer};
-use crate::roles::{job::Job, plan::replica_of, tasks::Outcome};
+use crate::roles::{common::large, job::Job, plan::replica_of, tasks::Outcome};
 use serde_json::json;
 use trainyard_client::{calls, AccountId32, ChainError, Head, JobView, RelayView};
 use trainyard_protocol::{
@@ -16,10 +16,13 @@ use trainyard_protocol::{
 	JobId,
 };
 
-/// What the owner is told of a relay.
-const RELAYED: &str =
-	"a committee is asked for a state of the result: it must be able to fetch it here, or \
-                       the deposit is lost";
+/// Returns what the owner is told of a relay.
+fn in_words(relay: &RelayView) -> String {
+	let what = large::in_words(&relay.piece);
+	format!(
+		"a committee is asked for {what}: it must be able to fetch that here, or the deposit is lost"
+	)
+}
 
 /// Returns whether a relay is about the result of `me`.
 fn is_own(job: &JobView, relay: &RelayView, me: &AccountId32) -> bool {
@@ -30,8 +33,8 @@ fn is_own(job: &JobView, relay: &RelayView, me: &AccountId32) -> bool {
 	group.zip(own).is_some_and(|(group, own)| group.result.common() == own.common())
 }
 
-/// Returns whether an answer is to be doubted: the state of this relay's result is said to be lacking, and
-/// nobody doubted that yet.
+/// Returns whether an answer is to be doubted: the piece of this relay is said to be lacking, and nobody doubted
+/// that yet.
 fn is_doubted(relay: &RelayView) -> bool {
 	matches!(relay.stage, RelayStage::Lacking { .. }) && !relay.appealed
 }
@@ -49,16 +52,17 @@ impl Trainer {
 			let phase = job.audit.as_ref().map(|audit| audit.phase);
 			let stands =
 				matches!(phase, Some(AuditPhase::Standing { .. } | AuditPhase::Rescue { .. }));
-			// Smaller ones are claimed, and stored.
-			let large = job.needs().is_ok_and(|needs| needs.checkpoint > self.limits.max_rescue);
-			if !stands || !large || replica_of(job, self.me()).is_none() {
+			// What is smaller is claimed, and stored.
+			let room = self.limits.max_rescue;
+			let relayed = job.needs().is_ok_and(|needs| needs.may_be_relayed(room));
+			if !stands || !relayed || replica_of(job, self.me()).is_none() {
 				continue;
 			}
 			let relays = self.chain.relays_of(job.id, head.hash).await?;
 			for relay in relays.iter().filter(|relay| is_own(job, relay, self.me())) {
 				if reported.relays.insert((job.id, relay.id)) {
 					let fields = json!({ "relay": relay.id, "piece": relay.piece });
-					self.report.job(job.id, "relay", RELAYED, fields);
+					self.report.job(job.id, "relay", &in_words(relay), fields);
 				}
 				if is_doubted(relay) {
 					doubted.push((job.id, relay.id));
@@ -72,7 +76,7 @@ impl Trainer {
 	pub(super) async fn doubt(&self, job: &Job, relay: RelayId, head: Head) -> Outcome {
 		self.sender.run(&calls::appeal(relay).on(head)).await?;
 		let text = format!(
-			"a committee says that a state of the result is not to be had, which is served here: {APPEAL_SEATS} \
+			"a committee says that a piece of the result is not to be had, which is served here: {APPEAL_SEATS} \
 			 others are asked"
 		);
 		self.report.job(job.id, "relay_doubted", &text, json!({ "relay": relay }));
@@ -119,6 +123,14 @@ mod tests {
 		] {
 			assert_eq!(is_doubted(&relay(stage, appealed)), doubted, "{stage:?}");
 		}
+	}
+
+	#[test]
+	fn the_owner_reads_which_piece_it_is() {
+		let of_state = relay(RelayStage::Drawing { after: 1 }, false);
+		let of_rows = RelayView { piece: Piece::Rows { from: 0, to: 9 }, ..of_state.clone() };
+		assert!(in_words(&of_state).starts_with("a committee is asked for a state: "));
+		assert!(in_words(&of_rows).starts_with("a committee is asked for the rows of the data: "));
 	}
 
 	#[test]

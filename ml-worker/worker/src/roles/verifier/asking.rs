@@ -2,11 +2,21 @@
 //! open, the trainers may have to store what it names.
 
 use super::{round::Round, Verifier};
-use crate::roles::{store::AskedRecord, tasks::stopped};
+use crate::roles::{
+	common::claims::Claimed,
+	store::{load, AskedRecord},
+	tasks::{stopped, TaskError},
+};
 use serde_json::json;
-use std::{sync::Arc, time::Duration};
+use std::{
+	collections::BTreeSet,
+	path::{Path, PathBuf},
+	sync::Arc,
+	time::Duration,
+};
 use tracing::debug;
-use trainyard_client::{calls, Transactor, TxError};
+use trainyard_client::{calls, GroupView, Transactor, TxError};
+use trainyard_proof::verify::sizes_of;
 use trainyard_protocol::{
 	audit::AuditPhase,
 	pieces::{Piece, Pieces},
@@ -41,7 +51,7 @@ pub(super) enum Said {
 }
 
 impl Asker {
-	/// Asks for pieces of a result.
+	/// Asks for pieces of a result, as a seat of a committee that commits: nothing is pledged there.
 	pub(super) async fn ask(&self, job: JobId, group: u32, pieces: &Pieces) -> Result<(), TxError> {
 		match self {
 			Self::Chain(sender) => {
@@ -68,7 +78,49 @@ impl Asker {
 	}
 }
 
+/// Returns the file that says what was asked for of the result of this index while results stood, in the
+/// folder of a round.
+fn claimed_file(folder: &Path, index: usize) -> PathBuf {
+	folder.join(format!("claimed-{index}.json"))
+}
+
 impl Verifier {
+	/// Asks on chain for what this seat lacks of a result that stands, as anybody may: for a place it pledges,
+	/// as far as its owner allows. `more` are those pieces that only a replay showed to be needed. Returns
+	/// whether it is worth to wait for them.
+	pub(super) async fn ask_standing(
+		&self,
+		round: &Round<'_>,
+		(index, group): (usize, &GroupView),
+		lacking: BTreeSet<Piece>,
+		more: &[Piece],
+	) -> Result<bool, TaskError> {
+		let Ok(number) = u32::try_from(index) else { return Ok(false) };
+		let (sizes, result) = (sizes_of(&round.spec), &group.result);
+		// What is stored is read, and of what no block carries a committee is asked.
+		let can_come = |piece: &Piece| {
+			!group.stored.contains(piece) && sizes.of(piece, result, &[]) <= self.large.room
+		};
+		let lacking: Vec<Piece> = lacking.into_iter().filter(can_come).collect();
+		if lacking.is_empty() {
+			return Ok(false);
+		}
+		let note = |pieces: Vec<Piece>, sent: bool| {
+			let more = more.iter().copied().filter(|piece| pieces.contains(piece)).collect();
+			self.home.save_asked(round.folder, index, &AskedRecord { pieces, more, sent })
+		};
+		// Some of it may be asked for, and if this ends now nobody may know any more what.
+		note(lacking.clone(), false)?;
+		let (of, record) = ((round.job.id, number, result), claimed_file(round.folder, index));
+		let waits = self.claims.advance(of, (&lacking, &sizes), &record, 0).await?;
+		let claimed: Claimed = load(&record)?.unwrap_or_default();
+		if claimed.open {
+			note(claimed.pieces, true)?;
+		}
+		// Where there is no room for it, a committee is asked for the rest all the same.
+		Ok(waits && (claimed.open || !self.large.has_large_pieces(&round.spec)))
+	}
+
 	/// Withdraws what this verifier asked for of a result in this round, if it did: all that it reads in
 	/// any case is here, and so is `more`; everything where that is `None`.
 	pub(super) async fn withdraw(&self, round: &Round<'_>, index: usize, more: Option<&[Piece]>) {
@@ -105,6 +157,7 @@ impl Verifier {
 			},
 		};
 		if gone {
+			drop(std::fs::remove_file(claimed_file(folder, index)));
 			if let Err(e) = self.home.forget_asked(folder, index) {
 				debug!("job {job}: {e}");
 			}

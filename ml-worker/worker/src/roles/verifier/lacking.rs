@@ -19,7 +19,7 @@ use trainyard_proof::{
 use trainyard_protocol::{
 	audit::AuditPhase,
 	job::WorkResult,
-	pieces::{seat_share, Piece, PieceSizes, Pieces, FREE_PIECES, MAX_PIECES},
+	pieces::{seat_share, Piece, PieceSizes, Pieces, MAX_PIECES},
 };
 
 /// What the chain takes of one who asks for pieces of a result.
@@ -33,7 +33,7 @@ struct Takes {
 }
 
 /// Returns the first of these pieces that the chain takes together. What is left is asked for when they are
-/// here. A state that is larger is asked of a committee while results stand.
+/// here. A piece that is larger is asked of a committee while results stand.
 fn that_fit(
 	pieces: impl Iterator<Item = Piece>,
 	sizes: &PieceSizes,
@@ -91,16 +91,22 @@ impl Verifier {
 		lacking
 	}
 
-	/// Returns the states that an audit of this result reads, that no block carries and `dir` lacks. None
-	/// where the manifest is missing, without which nothing shows which state a file must have.
-	pub(super) async fn lacking_states(
+	/// Returns what an audit of this result reads, no block carries and `dir` lacks: the rows, without which
+	/// nothing is replayed, and states. No states where the manifest is missing, without which nothing shows
+	/// which state a file must have.
+	pub(super) async fn lacking_large(
 		&self,
 		round: &Round<'_>,
 		(index, group): (usize, &GroupView),
 		dir: &Path,
-	) -> Vec<u32> {
+	) -> Vec<Piece> {
 		let spec = &round.spec;
 		let mut lacking = Vec::new();
+		if let Some(rows) = self.large.large_rows(spec) {
+			let is_decoded = round.inputs.lock().await.is_some();
+			let is_here = is_decoded || has_inputs(&self.home, spec.spec(), dir).await.0;
+			lacking.extend((!is_here).then_some(rows));
+		}
 		let is_listed = has_manifest(dir, group.result.bundle_root).await;
 		if !self.large.is_large(spec) || !is_listed {
 			return lacking;
@@ -110,14 +116,13 @@ impl Verifier {
 		for index in verify::required_checkpoints(group.result.segments, &segments) {
 			let Some(step) = spec.checkpoint_step(index) else { continue };
 			if !has_state(dir, &bundle::manifest::checkpoint_file(step), limit).await {
-				lacking.push(index);
+				lacking.push(Piece::State(index));
 			}
 		}
 		lacking
 	}
 
-	/// Returns what the chain takes of this verifier: its seat's share while the committee commits, and what
-	/// nothing is pledged for while results stand.
+	/// Returns what the chain takes of this verifier while its committee commits: its seat's share.
 	fn takes(
 		&self,
 		round: &Round<'_>,
@@ -125,9 +130,6 @@ impl Verifier {
 		index: usize,
 	) -> Result<Takes, TaskError> {
 		let bytes = self.large.room;
-		if let AuditPhase::Standing { .. } = round.audit.phase {
-			return Ok(Takes { bytes, pieces: FREE_PIECES as usize, named: BTreeSet::new() });
-		}
 		let seats = u32::try_from(round.audit.committee.len()).unwrap_or(u32::MAX);
 		let sizes = sizes_of(&round.spec);
 		let mut named = self.home.load_named(round.folder, index)?;
@@ -161,6 +163,9 @@ impl Verifier {
 	) -> Result<bool, TaskError> {
 		let mut lacking = self.lacking(round, (index, group), &round.folder_of(index)).await;
 		lacking.extend(more);
+		if let AuditPhase::Standing { .. } = round.audit.phase {
+			return self.ask_standing(round, (index, group), lacking, more).await;
+		}
 		let sizes = sizes_of(&round.spec);
 		let takes = self.takes(round, group, index)?;
 		let named = takes.named.clone();

@@ -1,6 +1,6 @@
-//! What this verifier does, while results stand, about states that are too large for the chain.
+//! What this verifier does, while results stand, about states and rows that are too large for the chain.
 //!
-//! While its committee commits nobody can ask for a relay. A seat that lacked such a state says that it could
+//! While its committee commits nobody can ask for a relay. A seat that lacked such a piece says that it could
 //! not have the result. When results stand it looks again at what it drew: what fits is claimed, for what
 //! does not a committee is asked, and what it then finds false it accuses of.
 
@@ -29,8 +29,8 @@ use trainyard_client::{
 	court::{Accusation, Defendant},
 	AccountId32, AuditView, GroupVerdict, GroupView, JobView,
 };
-use trainyard_proof::{bundle, verify::Verdict};
-use trainyard_protocol::{audit::AuditPhase, job::BlockNumber};
+use trainyard_proof::verify::{sizes_of, Verdict};
+use trainyard_protocol::{audit::AuditPhase, job::BlockNumber, pieces::Piece};
 
 /// Shortest pause between two looks at relays.
 const LEAST_PAUSE: Duration = Duration::from_secs(1);
@@ -51,14 +51,14 @@ pub(super) fn lacked<'a>(
 	.map(|(index, (group, _))| (index, group))
 }
 
-/// Returns where it is kept what was done for states of the result of this index.
+/// Returns where it is kept what was done for pieces of the result of this index.
 fn record_of(folder: &Path, index: usize) -> PathBuf {
 	folder.join(format!("lacked-{index}.json"))
 }
 
 impl Verifier {
-	/// Returns whether this seat looks at a result again that it could not have: its states are more than
-	/// what could be claimed while its committee committed.
+	/// Returns whether this seat looks at a result again that it could not have: its states and the rows are more
+	/// than what could be claimed while its committee committed.
 	pub(super) fn looks_again(
 		&self,
 		job: &JobView,
@@ -69,13 +69,14 @@ impl Verifier {
 		let me = self.sender.account();
 		let mut waiting = lacked(audit, me).filter(|(index, _)| !record.looked.contains(index));
 		let (_, group) = waiting.next()?;
-		let state = bundle::max_checkpoint_bytes(&checked(job).ok()?);
-		let all = state.saturating_mul(most_states(audit, group.result.segments));
+		let sizes = sizes_of(&checked(job).ok()?);
+		let states = sizes.state.saturating_mul(most_states(audit, group.result.segments));
+		let all = sizes.contents().into_iter().fold(states, u64::saturating_add);
 		(all > self.large.room).then_some(Duty::LookAgain)
 	}
 
 	/// Returns the base URLs, without those that are `known`, of seats of relays of a result that showed that
-	/// they have a state of it.
+	/// they have a state of it, or the data.
 	pub(super) async fn new_relays(
 		&self,
 		round: &Round<'_>,
@@ -83,7 +84,7 @@ impl Verifier {
 		known: &[String],
 	) -> Vec<String> {
 		let stands = matches!(round.audit.phase, AuditPhase::Standing { .. });
-		if !stands || !self.large.is_large(&round.spec) {
+		if !stands || !self.large.has_large_pieces(&round.spec) {
 			return Vec::new();
 		}
 		let relays = async {
@@ -103,8 +104,8 @@ impl Verifier {
 		}
 	}
 
-	/// Does what [`Self::examine`] does, while results stand. Meanwhile committees are asked for the states
-	/// that nobody gives and no block carries. Fails if it is worth to wait for one of them.
+	/// Does what [`Self::examine`] does, while results stand. Meanwhile committees are asked for what nobody
+	/// gives and no block carries. Fails if it is worth to wait for one of them.
 	pub(super) async fn examine_standing(
 		&self,
 		round: &Round<'_>,
@@ -124,13 +125,13 @@ impl Verifier {
 		};
 		let (verdict, figures) = examined?;
 		if verdict == Verdict::Unavailable && self.ask_committees(round, index).await? {
-			let text = format!("a committee is asked for a state of result {index}");
+			let text = format!("a committee is asked for what is lacking of result {index}");
 			return Err(TaskError::Transient(text));
 		}
 		Ok((verdict, figures))
 	}
 
-	/// Does on chain what is due for states of a result that nobody gives and no block carries. Returns
+	/// Does on chain what is due for pieces of a result that nobody gives and no block carries. Returns
 	/// whether they may still come.
 	async fn ask_committees(&self, round: &Round<'_>, index: usize) -> Result<bool, TaskError> {
 		let (Some(group), Ok(number)) = (round.audit.groups.get(index), u32::try_from(index))
@@ -138,7 +139,7 @@ impl Verifier {
 			return Ok(false);
 		};
 		let dir = round.folder_of(index);
-		let lacking = self.lacking_states(round, (index, group), &dir).await;
+		let lacking = self.lacking_large(round, (index, group), &dir).await;
 		if lacking.is_empty() {
 			return Ok(false);
 		}
@@ -147,17 +148,19 @@ impl Verifier {
 		self.large.advance((round.job.id, number), &lacking, &record, patience).await
 	}
 
-	/// Asks a committee for a state of a result that this seat could not have when it revealed, whether or not
-	/// it has it by now: where nobody asks for one, the seats that said so pay as for their absence.
+	/// Asks a committee for a piece of a result that this seat could not have when it revealed, whether or not
+	/// it has it by now: where nobody asks for one, the seats that said so pay as for their absence. Any piece
+	/// will do.
 	async fn ask_all_the_same(
 		&self,
 		round: &Round<'_>,
 		index: usize,
 		group: &GroupView,
 	) -> Result<(), TaskError> {
-		let (true, false, Ok(number)) =
-			(self.large.is_large(&round.spec), group.relayed, u32::try_from(index))
-		else {
+		let state = Piece::State(group.result.segments);
+		let state = self.large.is_large(&round.spec).then_some(state);
+		let piece = state.or_else(|| self.large.large_rows(&round.spec));
+		let (Some(piece), false, Ok(number)) = (piece, group.relayed, u32::try_from(index)) else {
 			return Ok(());
 		};
 		let head = self.chain.head().await?;
@@ -166,8 +169,7 @@ impl Verifier {
 			return Ok(());
 		}
 		let record = record_of(round.folder, index);
-		let last = [group.result.segments];
-		self.large.advance((round.job.id, number), &last, &record, 0).await.map(drop)
+		self.large.advance((round.job.id, number), &[piece], &record, 0).await.map(drop)
 	}
 
 	/// Looks at a result again that this seat could not have when it revealed. It accuses if it is false.

@@ -15,6 +15,7 @@ mod moved;
 mod parting;
 mod pool;
 mod relay;
+mod relayed_rows;
 mod relays;
 mod rescued;
 mod room;
@@ -27,8 +28,10 @@ mod timing;
 use super::{
 	blocks::LookError,
 	common::{
+		claims::Claims,
 		large::{Large, RelayArgs},
 		lost::{self, Replaced},
+		pledges::PledgeArgs,
 		serving::ServingError,
 		webhook::{Webhook, WebhookError},
 	},
@@ -133,6 +136,8 @@ pub struct VerifierArgs {
 	rules_mib: u64,
 	#[command(flatten)]
 	relays: RelayArgs,
+	#[command(flatten)]
+	pledges: PledgeArgs,
 	#[command(flatten)]
 	disputes: DisputeArgs,
 	/// Stop after the first verdict that was revealed. Nobody defends its evidence then
@@ -265,6 +270,7 @@ struct Verifier {
 	chain: Arc<Chain>,
 	sender: Arc<Transactor>,
 	asker: Asker,
+	claims: Claims,
 	large: Large,
 	home: Arc<Home>,
 	units: Arc<Units>,
@@ -354,6 +360,8 @@ impl Role for VerifierRole {
 			block_time: chain.block_time().await?,
 			capacity: capacity.work,
 			asker: Asker::Chain(sender.clone()),
+			// What a seat lacks it prepays, whatever that costs.
+			claims: Claims::new(&sender, report.clone(), args.pledges, Balance::MAX).await?,
 			large: args.relays.large(&sender, webhook.clone()).await?,
 			units: Arc::new(units.in_processes(replayers.clone())),
 			replayers,
@@ -423,6 +431,11 @@ impl Role for VerifierRole {
 			(Err(TaskError::Stopped), Key::Audit(job, round, _)) => {
 				let (text, fields) = (VerifyError::Stopped.to_string(), json!({ "round": round }));
 				self.verifier.report.job(job, "replay_stopped", &text, fields);
+				return Next::Block;
+			}
+			(Err(_), Key::Relay(id, RelayDuty::Show(_))) => {
+				// What was here may be damaged since.
+				self.memory.relayed.remove(&id);
 				return Next::Block;
 			}
 			(Err(_), _) => return Next::Block,

@@ -4,8 +4,8 @@
 //! What is served are the folders of results, by their bundle roots, and the files of jobs in the
 //! cache, by their hashes: the same paths as on a trainer's server, so that a seat asks the other
 //! seats like one trainer more. Of a folder it serves what a [`Shelf`] does, the files of a bundle that
-//! are there: manifest, checkpoints, and the data of the job until they go into the cache. All of it
-//! came from a trainer or the submitter. What was replayed, found and asked for lies elsewhere or
+//! are there: manifest, checkpoints, and the data of the job until they go into the cache; of a relay of the
+//! rows the files that it has for that. All of it came from a trainer or the submitter. What was replayed, found and asked for lies elsewhere or
 //! under other names, and nothing that was computed is ever written there. Whoever fetches checks
 //! every byte against the revealed roots and the job's hashes.
 
@@ -25,6 +25,8 @@ use std::{
 };
 use tracing::{info, warn};
 use trainyard_client::{AccountId32, AuditView, JobView};
+use trainyard_program::spec::JobSpec;
+use trainyard_proof::bundle;
 use trainyard_protocol::{job::WorkResult, Text, H256};
 
 /// The server of a verifier.
@@ -59,6 +61,17 @@ impl Fetched {
 	pub(super) fn add_bundle(&mut self, result: &WorkResult, dir: PathBuf) {
 		self.bundles.insert(result.true_root, dir.clone());
 		self.bundles.insert(result.bundle_root, dir);
+	}
+
+	/// Adds those files of a job that are in `dir`.
+	pub(super) fn add_files(&mut self, spec: &JobSpec, dir: &Path) {
+		for (which, file) in spec.files() {
+			let path = dir.join(bundle::input_file(which));
+			// The same file may be served for an audit, from elsewhere.
+			if path.is_file() {
+				self.blobs.insert(file.content_hash, path);
+			}
+		}
 	}
 }
 

@@ -1,17 +1,18 @@
-//! Seats in relays: a state that is too large for the chain is fetched, said to be here, opened where a
+//! Seats in relays: a piece that is too large for the chain is fetched, said to be here, opened where a
 //! seed draws a chunk, and served to whoever asks for it.
 //!
 //! What is due follows from the chain and from what is on disk, so a kill changes nothing: what was fetched
 //! is not fetched again, and what is on chain is not sent again. A state counts as here once a task found it
-//! whole, under the root that was revealed.
+//! whole, under the root that was revealed, and [all rows](super::relayed_rows) under that of the
+//! specification.
 
-use super::{relay::Fetched, Key, Memory, Verifier, MARGIN};
+use super::{relay::Fetched, relayed_rows::chunk_of_rows, Key, Memory, Verifier, MARGIN};
 use crate::roles::{
 	blocks::LookError,
 	checked,
 	common::bundles::{fetch_bundle, has_manifest, has_state, servers},
 	fetch,
-	store::result_folder,
+	store::{result_folder, Claimed},
 	tasks::{stopped, Outcome, TaskError, Tasks},
 };
 use serde_json::json;
@@ -90,15 +91,17 @@ fn state_file(job: &JobView, relay: &RelayView) -> Option<(u32, String)> {
 	Some((index, checkpoint_file(step)))
 }
 
-/// Returns the base URLs of those who may have the piece: the trainers, and all other seats, those first
-/// that showed that they have it.
-fn sources(job: &JobView, relay: &RelayView, result: &WorkResult, me: &AccountId32) -> Vec<String> {
+/// Returns the base URLs of all other seats of a relay, those first that showed that they have the piece.
+pub(super) fn other_seats(relay: &RelayView, me: &AccountId32) -> Vec<String> {
 	let mut seats: Vec<_> = relay.seats.iter().filter(|seat| seat.who != *me).collect();
 	seats.sort_by_key(|seat| !seat.shown);
-	let seats = seats
-		.into_iter()
-		.filter_map(|seat| fetch::server(&seat.location.as_ref()?.to_string_lossy()));
-	servers(job, result).into_iter().chain(seats).collect()
+	let locations = seats.into_iter().filter_map(|seat| seat.location.as_ref());
+	locations.filter_map(|location| fetch::server(&location.to_string_lossy())).collect()
+}
+
+/// Returns the base URLs of those who may have a state: the trainers, and all other seats.
+fn sources(job: &JobView, relay: &RelayView, result: &WorkResult, me: &AccountId32) -> Vec<String> {
+	servers(job, result).into_iter().chain(other_seats(relay, me)).collect()
 }
 
 /// Opens the chunk `number` of a state, of this index and in this file, of the bundle in `dir`.
@@ -113,6 +116,22 @@ pub(super) fn chunk_of(
 	let opening = openings::relay_chunk(spec, &dir.join(file), leaf, number);
 	let opening = opening.map_err(|e| TaskError::of(&e))?;
 	opening.ok_or_else(|| TaskError::failed("the state has no such chunk"))
+}
+
+/// Opens the chunk `number` of the piece of a relay, which is in `dir`.
+fn opened(
+	dir: &Path,
+	job: &JobView,
+	relay: &RelayView,
+	number: u64,
+	stop: &AtomicBool,
+) -> Result<ChunkOpening, TaskError> {
+	if let Piece::Rows { .. } = relay.piece {
+		return chunk_of_rows(dir, job, number, stop);
+	}
+	let (index, file) = state_file(job, relay)
+		.ok_or_else(|| TaskError::failed("this piece is not opened by chunks"))?;
+	chunk_of(dir, &checked(job)?, (index, &file), number)
 }
 
 impl Verifier {
@@ -145,7 +164,10 @@ impl Verifier {
 				let folder = self.relay_folder(job, audit, relay.id);
 				let Some(group) = audit.groups.get(relay.group as usize) else { continue };
 				let dir = result_folder(&folder, relay.group as usize);
-				fetched.add_bundle(&group.result, dir);
+				match relay.piece {
+					Piece::Rows { .. } => fetched.add_files(&job.spec, &dir),
+					_ => fetched.add_bundle(&group.result, dir),
+				}
 				folders.insert(folder.clone());
 				let here = memory.relayed.contains(&relay.id);
 				for duty in duties(&relay, me, head.number, here) {
@@ -193,17 +215,13 @@ impl Verifier {
 				Ok(())
 			}
 			RelayDuty::Show(number) => {
-				let spec = checked(&job)?;
-				let (index, file) = state_file(&job, &relay)
-					.ok_or_else(|| TaskError::failed("this piece is not opened by chunks"))?;
-				let opening = tokio::task::spawn_blocking(move || {
-					chunk_of(&dir, &spec, (index, &file), number)
-				});
-				let opening = opening.await??;
-				self.sender.run(&calls::show_chunk(relay.id, &opening).on(head)).await?;
+				let (id, of, piece) = (relay.id, job.id, relay.piece);
+				let opening = move || opened(&dir, &job, &relay, number, &stop);
+				let opening = tokio::task::spawn_blocking(opening).await??;
+				self.sender.run(&calls::show_chunk(id, &opening).on(head)).await?;
 				let text = format!("chunk {number} of a piece that is relayed is opened");
-				let fields = json!({ "relay": relay.id, "piece": relay.piece, "chunk": number });
-				self.report.job(job.id, "relay_shown", &text, fields);
+				let fields = json!({ "relay": id, "piece": piece, "chunk": number });
+				self.report.job(of, "relay_shown", &text, fields);
 				Ok(())
 			}
 		}
@@ -217,6 +235,9 @@ impl Verifier {
 		dir: &Path,
 		head: Head,
 	) -> Outcome {
+		if let Piece::Rows { .. } = relay.piece {
+			return self.fetch_relayed_rows(job, relay, dir, head).await;
+		}
 		let (spec, me) = (checked(job)?, self.sender.account());
 		let audit = job.audit.as_ref();
 		let group = audit.and_then(|audit| audit.groups.get(relay.group as usize));
@@ -227,14 +248,8 @@ impl Verifier {
 		if has_manifest(dir, result.bundle_root).await && has_state(dir, &file, limit).await {
 			return Ok(());
 		}
-		let claimed = self.space.claim(&self.home, dir, limit, &[], self.units.reading())?;
-		let _room = claimed.map_err(|missing| {
-			TaskError::failed(format!(
-				"{missing} bytes are missing for a relay within --max-disk-mib and on the disk"
-			))
-		})?;
-		let blocks = relay.until.unwrap_or(head.number).saturating_sub(head.number).max(1);
-		let give_up = Instant::now() + self.block_time.saturating_mul(blocks);
+		let _room = self.claim_for_relay(dir, limit)?;
+		let give_up = self.end_of_stage(relay, head);
 		let needed = [file];
 		let mut why = String::from("nobody serves it");
 		let from = sources(job, relay, &result, me);
@@ -253,6 +268,22 @@ impl Verifier {
 			}
 		}
 		Err(TaskError::failed(format!("a piece that is relayed cannot be had yet: {why}")))
+	}
+
+	/// Takes room for `bytes` bytes of a piece in `dir`.
+	pub(super) fn claim_for_relay(&self, dir: &Path, bytes: u64) -> Result<Claimed, TaskError> {
+		let claimed = self.space.claim(&self.home, dir, bytes, &[], self.units.reading())?;
+		claimed.map_err(|missing| {
+			TaskError::failed(format!(
+				"{missing} bytes are missing for a relay within --max-disk-mib and on the disk"
+			))
+		})
+	}
+
+	/// Returns when the present stage of a relay ends.
+	pub(super) fn end_of_stage(&self, relay: &RelayView, head: Head) -> Instant {
+		let blocks = relay.until.unwrap_or(head.number).saturating_sub(head.number).max(1);
+		Instant::now() + self.block_time.saturating_mul(blocks)
 	}
 }
 

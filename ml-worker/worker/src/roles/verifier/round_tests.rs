@@ -29,6 +29,7 @@ use super::{
 };
 use crate::roles::{
 	common::{
+		claims::Claims,
 		large::{Large, Teller},
 		webhook::Webhook,
 	},
@@ -125,6 +126,16 @@ async fn verifier_on(folder: &Path, node: FakeNode) -> Verifier {
 	let Base { chain, sender, home, report } = base;
 	Verifier {
 		asker: Asker::Chain(sender.clone()),
+		claims: Claims {
+			me: *sender.account(),
+			chain: chain.clone(),
+			teller: Teller::Chain(sender.clone()),
+			most: None,
+			prepaid: u128::MAX,
+			byte: 1,
+			room: u64::MAX,
+			report: report.clone(),
+		},
 		large: Large {
 			chain: chain.clone(),
 			teller: Teller::Chain(sender.clone()),

@@ -79,7 +79,7 @@ pub(super) fn time_for(source: &Source<'_>, give_up: Instant, waiting: &[Source<
 }
 
 /// Returns where a source has a file that the job reads.
-fn file_url(source: &Source<'_>, file: &FileRef) -> Option<String> {
+pub(super) fn file_url(source: &Source<'_>, file: &FileRef) -> Option<String> {
 	match source {
 		Source::Served(base) | Source::Relayed(base) => {
 			Some(format!("{base}/blob/{}", hex::encode(file.content_hash)))

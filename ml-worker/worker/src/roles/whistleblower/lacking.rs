@@ -1,5 +1,5 @@
-//! What is done on chain about what cannot be fetched of a result: what blocks carry is asked for, and of a
-//! state that none carries a committee.
+//! What is done on chain about what cannot be fetched of a result: what blocks carry is asked for, and for a
+//! state that none carries, or the rows, a committee.
 
 use super::{look::Looking, Whistleblower};
 use crate::roles::{
@@ -24,7 +24,7 @@ use trainyard_proof::{
 };
 use trainyard_protocol::{audit::AuditPhase, job::WorkResult, pieces::Piece};
 
-/// The file in the folder of a result that says what was done for states that no block carries.
+/// The file in the folder of a result that says what was done for pieces that no block carries.
 const RELAYED: &str = "lacked.json";
 /// The file there that says what was asked for on chain.
 const CLAIMED: &str = "claimed.json";
@@ -111,8 +111,8 @@ impl Whistleblower {
 	}
 
 	/// Returns what becomes of a look at a result of which something could not be fetched, for this
-	/// `problem`: while results stand it is asked for, or a committee is where it is a state that no block
-	/// carries, and it is looked again. `segments` are those that are replayed, where they are chosen.
+	/// `problem`: while results stand it is asked for, or a committee is where no block carries it, and it is
+	/// looked again. `segments` are those that are replayed, where they are chosen.
 	pub(super) async fn lacked(
 		&self,
 		looking: &Looking<'_>,
@@ -152,12 +152,17 @@ impl Whistleblower {
 			}
 		}
 		let sizes = sizes_of(spec);
-		let mut lacking = Vec::new();
+		let states = states.into_iter().map(Piece::State);
+		let (mut lacking, mut relayed) = (Vec::new(), Vec::new());
 		lacking.extend((!is_listed).then_some(Piece::Leaves));
-		lacking.extend((!has_rows).then(|| sizes.all_rows()));
-		let is_large = self.large.is_large(spec);
-		if !is_large {
-			lacking.extend(states.iter().copied().map(Piece::State));
+		match self.large.large_rows(spec) {
+			Some(rows) => relayed.extend((!has_rows).then_some(rows)),
+			None => lacking.extend((!has_rows).then(|| sizes.all_rows())),
+		}
+		match self.large.is_large(spec) {
+			// Without a manifest nothing shows which state a file must have.
+			true => relayed.extend(states.filter(|_| is_listed)),
+			false => lacking.extend(states),
 		}
 		// What is stored is read.
 		lacking.retain(|piece| !group.stored.contains(piece));
@@ -168,11 +173,9 @@ impl Whistleblower {
 			let (of, record) = ((job.id, number, *result), folder.join(CLAIMED));
 			waits |= self.claims.advance(of, (&lacking, &sizes), &record, patience).await?;
 		}
-		// Without a manifest nothing shows which state a file must have.
-		if is_large && is_listed && !states.is_empty() {
-			let (states, record): (Vec<u32>, _) =
-				(states.into_iter().collect(), folder.join(RELAYED));
-			waits |= self.large.advance((job.id, number), &states, &record, patience).await?;
+		if !relayed.is_empty() {
+			let record = folder.join(RELAYED);
+			waits |= self.large.advance((job.id, number), &relayed, &record, patience).await?;
 		}
 		Ok(waits)
 	}
@@ -184,3 +187,7 @@ pub(super) fn news(job: &JobView, result: &WorkResult, relayed: &[String]) -> us
 	let stored = group_of(job, result).map_or(0, |(_, group)| group.stored.len());
 	stored.saturating_add(relayed.len())
 }
+
+#[cfg(test)]
+#[path = "lacking_tests.rs"]
+mod tests;

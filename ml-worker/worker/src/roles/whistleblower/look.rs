@@ -77,7 +77,7 @@ fn first_false(
 
 impl Whistleblower {
 	/// Looks at a result of a job. `relayed` are the base URLs of seats that showed that they have states of
-	/// it which are too large for the chain; `share` is the time in which it is read how it moves.
+	/// it which are too large for the chain, or the data; `share` is the time in which it is read how it moves.
 	pub(super) async fn look_at(
 		self: Arc<Self>,
 		job: JobView,
@@ -213,8 +213,11 @@ impl Whistleblower {
 		folder: &Path,
 		share: Duration,
 	) -> Result<(Looked, Vec<u32>), TaskError> {
-		let Looking { job, spec, result, .. } = looking;
-		let inputs = bring(&self.fetcher, &self.home, spec, &all_servers(job), None).await;
+		let Looking { job, spec, result, servers } = looking;
+		let trainers = all_servers(job);
+		let others = servers.iter().filter(|url| !trainers.contains(url));
+		let serving: Vec<String> = trainers.iter().chain(others).cloned().collect();
+		let inputs = bring(&self.fetcher, &self.home, spec, &serving, None).await;
 		let segments = match looked.segments.clone() {
 			Some(segments) => segments,
 			None => {
@@ -276,6 +279,7 @@ mod tests {
 	use super::*;
 	use crate::roles::{
 		common::{
+			claims::Claims,
 			large::{Large, Teller},
 			webhook::Webhook,
 		},
@@ -287,7 +291,7 @@ mod tests {
 		http::{Server, Shelf},
 		report::Reporter,
 		store::{Home, Quota},
-		whistleblower::{claims::Claims, plan::Limits},
+		whistleblower::plan::Limits,
 	};
 	use axum::{extract::Request, http::StatusCode, response::IntoResponse, Router};
 	use codec::{Decode, Encode};
@@ -498,7 +502,7 @@ mod tests {
 			me,
 			chain: large.chain.clone(),
 			teller: large.teller.clone(),
-			most: 0,
+			most: Some(0),
 			prepaid: 0,
 			byte: 1,
 			room: u64::MAX,

@@ -6,7 +6,6 @@
 //! so it goes on after a kill: with the segments that it drew, and with its disputes.
 
 mod choice;
-mod claims;
 mod lacking;
 mod late;
 mod look;
@@ -18,6 +17,7 @@ use super::{
 	blocks::LookError,
 	common::{
 		bundles::relayed,
+		claims::{ClaimArgs, Claims},
 		large::{Large, RelayArgs},
 		rescues::garbage,
 		webhook::{Webhook, WebhookError},
@@ -38,7 +38,6 @@ use super::{
 	tasks::{Outcome, TaskName, Tasks},
 };
 use crate::args::parse_ut;
-use claims::{ClaimArgs, Claims};
 use lacking::news;
 use late::LateJobs;
 use plan::{next, Limits, Subject};

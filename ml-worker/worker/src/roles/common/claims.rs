@@ -1,15 +1,16 @@
-//! Asks on chain for what nobody gives of a result and blocks carry, and pledges for a place among those who
-//! ask.
+//! Asks on chain for what nobody gives of a result that stands and blocks carry, and pledges for it.
 //!
-//! What is asked for the trainers store, or the result is lost. Places are bounded, and whoever pledges more
-//! for one displaces who pledged least. So this begins with no pledge, and doubles it each time that it is
-//! refused or displaced, as far as its owner allows. A pledge returns where the result is lost, and but for
-//! a quarter where what was asked for is stored.
+//! What is asked for the trainers store, or the result is lost. For how many pieces at a time, and by which
+//! pledge, [`pledges`] says: it begins with no pledge, and pledges more where it is refused or displaced, as
+//! far as its owner allows. What is left is asked for when the rest has come.
 //!
 //! What was done is on disk from before it is sent. Whether a claim is open the chain says.
 
+use super::{
+	large::Teller,
+	pledges::{self, Bid, PledgeArgs, Refusal},
+};
 use crate::roles::{
-	common::large::Teller,
 	report::Reporter,
 	store::{load, save},
 	tasks::TaskError,
@@ -18,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::{path::Path, sync::Arc};
 use tracing::debug;
-use trainyard_client::{amount, calls, AccountId32, Chain, ChainError, Transactor, TxError};
+use trainyard_client::{amount, calls, AccountId32, Chain, ChainError, Head, Transactor, TxError};
 use trainyard_proof::bundle::files;
 use trainyard_protocol::{
 	blob, fees,
@@ -30,15 +31,6 @@ use trainyard_protocol::{
 /// Blocks after which a claim that is not known to have come on chain, or that was refused with the largest
 /// pledge, is sent again.
 const SETTLED: BlockNumber = 20;
-/// The first pledge is the largest divided by this.
-const FIRST_PART: Balance = 16;
-/// Answers to a claim for which there is no room: others pledged more, or the list is long.
-const FULL: [&str; 4] = [
-	"Verification::TooManyClaims",
-	"Verification::TooManyPieces",
-	"Verification::TooManyBytes",
-	"Verification::PledgeTooSmall",
-];
 /// Answers that pass: it is asked for, it is stored, or others are being answered now.
 const PASSING: [&str; 4] = [
 	"Verification::AlreadyAsked",
@@ -53,19 +45,14 @@ const FINAL: [&str; 4] = [
 	"Verification::NoSuchPiece",
 	"Verification::NoAudit",
 ];
-/// Pieces that are asked for at a time: as many as are asked for without a pledge where nobody else asks.
-const AT_ONCE: usize = 16;
 /// What the chain answers where nothing is asked for.
 const NOT_ASKED: &str = "Verification::NotAsked";
 
 /// Options of what is asked for on chain.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct ClaimArgs {
-	/// Where nobody gives what is replayed of a result, it is asked for on chain. Pledge up to this for a
-	/// place among those who ask (in TRY), as far as others pledge; 0 for nothing. It returns where the
-	/// result is lost, and but for a quarter where what was asked for is stored
-	#[arg(long, value_name = "TRY", default_value = "4", value_parser = amount::parse)]
-	max_pledge: Balance,
+	#[command(flatten)]
+	pledges: PledgeArgs,
 	/// Prepay up to this for the bytes of what is asked for at a time (in TRY); 0 to ask for nothing. Half of
 	/// it is paid where trainers store them
 	#[arg(long, value_name = "TRY", default_value = "10", value_parser = amount::parse)]
@@ -79,20 +66,7 @@ impl ClaimArgs {
 		sender: &Arc<Transactor>,
 		report: Reporter,
 	) -> Result<Claims, ChainError> {
-		let chain = sender.chain().clone();
-		let room = chain.constant("Verification", "MaxRescue").await?;
-		let room = room.and_then(|bytes| u64::try_from(bytes).ok());
-		let byte = chain.constant("TaskMarket", "StorageByte").await?;
-		Ok(Claims {
-			me: *sender.account(),
-			chain,
-			teller: Teller::Chain(sender.clone()),
-			most: self.max_pledge,
-			prepaid: self.max_claim,
-			byte: byte.unwrap_or(fees::STORAGE_BYTE),
-			room: room.unwrap_or(blob::room().rescue),
-			report,
-		})
+		Claims::new(sender, report, self.pledges, self.max_claim).await
 	}
 }
 
@@ -125,15 +99,6 @@ pub enum Step {
 	Over,
 }
 
-/// Returns the pledge that follows after `pledge` where `most` is the largest; `None` after that.
-fn raised(pledge: Balance, most: Balance) -> Option<Balance> {
-	let more = match pledge {
-		0 => most.div_ceil(FIRST_PART),
-		_ => pledge.saturating_mul(2),
-	};
-	(pledge < most).then(|| more.min(most))
-}
-
 impl Claimed {
 	/// Returns what is due at height `best`, where a claim of this account is `open` or not, and `most` is
 	/// the largest pledge. Nothing is asked for before it was lacking for `patience` blocks.
@@ -159,14 +124,38 @@ impl Claimed {
 			};
 		};
 		// It was on chain: who pledged more took its place.
-		if let Some(more) = raised(self.pledge, most).filter(|_| self.open) {
+		if let Some(more) = pledges::raised(self.pledge, most).filter(|_| self.open) {
 			return Step::Ask(more);
 		}
 		match best < asked.saturating_add(SETTLED) {
 			true => Step::Wait,
-			false => Step::Ask(self.pledge),
+			// Its owner may allow less by now.
+			false => Step::Ask(self.pledge.min(most)),
 		}
 	}
+
+	/// Returns what is asked for of what is `lacking`: the same as before where that did not come.
+	fn wanted(&self, lacking: &[Piece]) -> Vec<Piece> {
+		let is_wanted = |piece: &&Piece| self.asked.is_none() || self.pieces.contains(piece);
+		lacking.iter().filter(is_wanted).copied().collect()
+	}
+}
+
+/// What is asked for of a result.
+#[derive(Clone, Copy)]
+struct Asking<'a> {
+	/// The job.
+	job: JobId,
+	/// The number of the result.
+	group: u32,
+	/// The result.
+	result: &'a WorkResult,
+	/// What the bytes of its pieces follow from.
+	sizes: &'a PieceSizes,
+	/// The file that says what was done.
+	record: &'a Path,
+	/// The largest pledge.
+	most: Balance,
 }
 
 /// Asks on chain for what nobody gives.
@@ -177,8 +166,8 @@ pub struct Claims {
 	pub chain: Arc<Chain>,
 	/// What sends.
 	pub teller: Teller,
-	/// The largest pledge.
-	pub most: Balance,
+	/// The largest pledge; where there is none, it follows from the job.
+	pub most: Option<Balance>,
 	/// The most that is prepaid for the bytes of a claim.
 	pub prepaid: Balance,
 	/// The price of a byte that is stored.
@@ -190,18 +179,34 @@ pub struct Claims {
 }
 
 impl Claims {
-	/// Returns the first of these pieces that are asked for together: those for which there is money, and room
-	/// on chain.
-	fn that_fit(&self, pieces: &[Piece], sizes: &PieceSizes, result: &WorkResult) -> Vec<Piece> {
-		let mut taken = 0u64;
-		let mut fits = |piece: &&Piece| {
-			let all = taken.saturating_add(sizes.of(piece, result, &[]));
-			let price = Balance::from(all).saturating_mul(self.byte);
-			let fits = all <= self.room && price <= self.prepaid;
-			taken = if fits { all } else { taken };
-			fits
-		};
-		pieces.iter().filter(|piece| fits(piece)).take(AT_ONCE).copied().collect()
+	/// Makes what asks on the chain of `sender`, and prepays no more than that for the bytes of a claim.
+	pub async fn new(
+		sender: &Arc<Transactor>,
+		report: Reporter,
+		pledges: PledgeArgs,
+		prepaid: Balance,
+	) -> Result<Self, ChainError> {
+		let chain = sender.chain().clone();
+		let room = chain.constant("Verification", "MaxRescue").await?;
+		let room = room.and_then(|bytes| u64::try_from(bytes).ok());
+		let byte = chain.constant("TaskMarket", "StorageByte").await?;
+		Ok(Self {
+			me: *sender.account(),
+			chain,
+			teller: Teller::Chain(sender.clone()),
+			most: pledges.max_pledge,
+			prepaid,
+			byte: byte.unwrap_or(fees::STORAGE_BYTE),
+			room: room.unwrap_or(blob::room().rescue),
+			report,
+		})
+	}
+
+	/// Returns the bytes that are asked for together: those for which there is money, and room on chain.
+	fn bytes(&self) -> u64 {
+		let paid = self.prepaid.checked_div(self.byte);
+		let paid = paid.map_or(u64::MAX, |bytes| u64::try_from(bytes).unwrap_or(u64::MAX));
+		paid.min(self.room)
 	}
 
 	/// Returns whether a claim of this account on a result is open.
@@ -209,6 +214,15 @@ impl Claims {
 		let head = self.chain.head().await?;
 		let claims = self.chain.claims_of(job, &self.me, head.hash).await?;
 		Ok(claims.iter().any(|claim| claim.group == group && claim.open))
+	}
+
+	/// Returns the largest pledge for what is asked for of a job.
+	async fn most_for(&self, job: JobId) -> Result<Balance, ChainError> {
+		let challenge = match self.most {
+			Some(_) => None,
+			None => self.chain.job(job).await?.and_then(|job| Some(job.audit?.challenge)),
+		};
+		Ok(pledges::most(self.most, challenge.unwrap_or_default()))
 	}
 
 	/// Does on chain what is due for these pieces of a result, none of which is stored there, by the `record`
@@ -223,6 +237,7 @@ impl Claims {
 	) -> Result<bool, TaskError> {
 		let best = self.chain.head().await?.number;
 		let open = self.is_open(job, group).await?;
+		let most = self.most_for(job).await?;
 		let before: Claimed = load(record)?.unwrap_or_default();
 		let mut claimed = before.clone();
 		if !open && !claimed.pieces.iter().any(|piece| lacking.contains(piece)) {
@@ -230,20 +245,18 @@ impl Claims {
 			let Claimed { since, over, .. } = claimed;
 			claimed = Claimed { since, over, ..Claimed::default() };
 		}
-		let step = claimed.step(open, best, patience, self.most);
+		let step = claimed.step(open, best, patience, most);
 		if claimed != before {
 			put(record, &claimed)?;
 		}
-		let mut pledge = match step {
+		let pledge = match step {
 			Step::Ask(pledge) => pledge,
 			Step::Wait => return Ok(true),
 			Step::Over => return Ok(false),
 		};
-		let fitting = self.that_fit(lacking, sizes, result);
-		let fields = json!({ "result": group, "pieces": fitting });
-		claimed.pieces = fitting.clone();
-		let pieces = Pieces::try_from(fitting).unwrap_or_default();
-		if pieces.is_empty() {
+		let asking = Asking { job, group, result, sizes, record, most };
+		let wanted = claimed.wanted(lacking);
+		if pledges::that_fit(&wanted, (sizes, result), self.bytes(), 1).is_empty() {
 			claimed.over = true;
 			put(record, &claimed)?;
 			let reason = "it is dearer than --max-claim";
@@ -252,58 +265,92 @@ impl Claims {
 			self.report.job(job, "ask_refused", &text, fields);
 			return Ok(false);
 		}
+		self.ask(asking, &wanted, Bid::new(pledge), (claimed, before)).await
+	}
+
+	/// Asks for as many of the `wanted` pieces as the chain takes, beginning with this bid. The record is
+	/// `claimed`, and was another one `before`. Returns whether they may still come.
+	async fn ask(
+		&self,
+		asking: Asking<'_>,
+		wanted: &[Piece],
+		mut bid: Bid,
+		(mut claimed, before): (Claimed, Claimed),
+	) -> Result<bool, TaskError> {
+		let Asking { result, sizes, record, most, .. } = asking;
+		let of = (sizes, result);
 		loop {
+			let listed = pledges::that_fit(wanted, of, self.bytes(), bid.pieces);
+			bid.pieces = pledges::places(&listed, of);
 			let head = self.chain.head().await?;
-			claimed = Claimed { asked: Some(head.number), pledge, open: false, ..claimed };
+			let (asked, pledge) = (Some(head.number), bid.pledge);
+			claimed = Claimed { asked, pieces: listed, pledge, open: false, ..claimed };
 			put(record, &claimed)?;
-			let call = calls::request_pieces(job, group, &pieces, pledge);
-			let said = |event: &str, text: &str, error: Option<&TxError>| {
-				let mut fields = fields.clone();
-				fields["pledge"] = json!(amount::format(pledge));
-				let text = match error {
-					None => text.to_owned(),
-					Some(e) => {
-						fields["reason"] = json!(e.to_string());
-						format!("{text}: {e}")
-					}
-				};
-				self.report.job(job, event, &text, fields);
-			};
-			match self.teller.run(&call.on(head)).await {
+			let error = match self.send(asking, &claimed, head).await {
 				Ok(()) => {
 					claimed.open = true;
 					put(record, &claimed)?;
-					said("asked", "what nobody gives of a result is asked for on chain", None);
+					let text = "what nobody gives of a result is asked for on chain";
+					self.said(asking, &claimed, ("asked", text), None);
 					return Ok(true);
 				}
-				Err(e) if FULL.iter().any(|name| e.failed_with(name)) => {
-					match raised(pledge, self.most) {
-						Some(more) => pledge = more,
-						None => {
-							said(
-								"ask_refused",
-								"there is no room to ask on chain for now",
-								Some(&e),
-							);
-							return Ok(true);
-						}
+				Err(error) => error,
+			};
+			if let Some(refusal) = Refusal::of(&error, pledge) {
+				match bid.after(refusal, most) {
+					Some(next) => bid = next,
+					None => {
+						let said = ("ask_refused", &*refusal.in_words(pledge));
+						self.said(asking, &claimed, said, Some(&error));
+						return Ok(true);
 					}
 				}
-				Err(e) if PASSING.iter().any(|name| e.failed_with(name)) => return Ok(true),
-				Err(e) if FINAL.iter().any(|name| e.failed_with(name)) => {
-					claimed.over = true;
-					put(record, &claimed)?;
-					said("ask_refused", "what nobody gives stays lacking", Some(&e));
-					return Ok(false);
-				}
-				Err(e) if e.is_uncertain() => return Err(e.into()),
-				Err(e) => {
-					// What certainly is not on chain can be sent again.
-					put(record, &Claimed { since: claimed.since, ..before })?;
-					return Err(e.into());
-				}
+				continue;
 			}
+			if PASSING.iter().any(|name| error.failed_with(name)) {
+				return Ok(true);
+			}
+			if FINAL.iter().any(|name| error.failed_with(name)) {
+				claimed.over = true;
+				put(record, &claimed)?;
+				let said = ("ask_refused", "what nobody gives stays lacking");
+				self.said(asking, &claimed, said, Some(&error));
+				return Ok(false);
+			}
+			if !error.is_uncertain() {
+				// What certainly is not on chain can be sent again.
+				put(record, &Claimed { since: claimed.since, ..before })?;
+			}
+			return Err(error.into());
 		}
+	}
+
+	/// Sends the claim of which this is the record, on the chain of `head` only.
+	async fn send(&self, asking: Asking<'_>, claimed: &Claimed, head: Head) -> Result<(), TxError> {
+		let pieces = Pieces::try_from(claimed.pieces.clone()).unwrap_or_default();
+		let call = calls::request_pieces(asking.job, asking.group, &pieces, claimed.pledge);
+		self.teller.run(&call.on(head)).await
+	}
+
+	/// Reports what became of the claim of which this is the record.
+	fn said(
+		&self,
+		Asking { job, group, .. }: Asking<'_>,
+		claimed: &Claimed,
+		(event, text): (&str, &str),
+		error: Option<&TxError>,
+	) {
+		let pledge = amount::format(claimed.pledge);
+		let mut fields = json!({ "result": group, "pieces": claimed.pieces, "pledge": pledge });
+		let text = match error {
+			None => text.to_owned(),
+			Some(e) => {
+				let text = format!("{text}: {e}");
+				fields["reason"] = json!(text);
+				text
+			}
+		};
+		self.report.job(job, event, &text, fields);
 	}
 
 	/// Withdraws what this account asked for of a result, by the `record` of that, if it did: all of it is
