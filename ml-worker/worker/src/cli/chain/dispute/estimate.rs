@@ -21,8 +21,11 @@ use trainyard_protocol::{
 /// Fee for a byte of a transaction, in units of the currency, while blocks are not full: `LengthFee` of
 /// the runtime.
 const BYTE_FEE: Balance = 100_000;
-/// Most that the weight of a judgement costs, in units of the currency.
-const JUDGEMENT_FEE: Balance = 2_000_000_000_000;
+/// Most that the weight of a move costs that is no judgement, in units of the currency: of 1.9 ms of a block,
+/// as `tools/attacks/run transcripts` has it (`docs/disputes.md`). 0.02 TRY.
+const MOVE_FEE: Balance = 20_000_000_000;
+/// Most that the weight of a judgement costs: of 31 ms, for the largest piece that there may be. 0.31 TRY.
+const JUDGEMENT_FEE: Balance = 310_000_000_000;
 
 /// What a dispute costs at most.
 #[derive(Debug, PartialEq, Serialize)]
@@ -62,7 +65,8 @@ pub(super) struct Cost {
 pub(super) struct Sending {
 	pub transactions: u32,
 	pub bytes: u64,
-	/// Fees, in units of the currency, while blocks are not full.
+	/// Fees at most, in units of the currency, while blocks are not full. A judgement is counted for both
+	/// sides: whoever is right brings the openings.
 	#[serde(with = "trainyard_program::text::decimal")]
 	pub fees: Balance,
 }
@@ -87,6 +91,8 @@ impl Costs {
 			("the initial state", Target::Start),
 			("a segment", Target::Segment(0)),
 			("the model file", Target::Model),
+			("a state stored on chain", Target::Rescue { blob: H256::zero(), state: 0 }),
+			("a seat's evidence", Target::Evidence(0)),
 		];
 		if spec.training.early_stop.is_some() {
 			about.push(("the number of segments", Target::Stop));
@@ -125,7 +131,7 @@ impl Costs {
 		for Cost { about, rounds, defender, challenger } in &self.disputes {
 			let side = |sent: &Sending| {
 				format!(
-					"{} transactions, {} KiB, {} of fees, without what small moves weigh",
+					"{} transactions, {} KiB, {} of fees at most",
 					sent.transactions,
 					sent.bytes.div_ceil(1_024),
 					amount::format(sent.fees)
@@ -145,20 +151,17 @@ impl Cost {
 	fn of(about: &'static str, rounds: u32) -> Self {
 		let challenger = sizes::challenger_bytes(rounds);
 		let defender = sizes::bytes(rounds).saturating_sub(challenger);
-		let fees = |bytes: u64| Balance::from(bytes).saturating_mul(BYTE_FEE);
+		let sending = |transactions: u32, bytes: u64| {
+			let moves = Balance::from(transactions).saturating_mul(MOVE_FEE);
+			let length = Balance::from(bytes).saturating_mul(BYTE_FEE);
+			let fees = moves.saturating_add(length).saturating_add(JUDGEMENT_FEE);
+			Sending { transactions, bytes, fees }
+		};
 		Self {
 			about,
 			rounds,
-			defender: Sending {
-				transactions: rounds.saturating_add(1),
-				bytes: defender,
-				fees: fees(defender).saturating_add(JUDGEMENT_FEE),
-			},
-			challenger: Sending {
-				transactions: rounds.saturating_add(2),
-				bytes: challenger,
-				fees: fees(challenger),
-			},
+			defender: sending(rounds.saturating_add(1), defender),
+			challenger: sending(rounds.saturating_add(2), challenger),
 		}
 	}
 }
@@ -189,8 +192,14 @@ mod tests {
 		let (defender, challenger) = (&segment.defender, &segment.challenger);
 		assert_eq!(defender.transactions + challenger.transactions, sizes::transactions(5));
 		assert_eq!(defender.bytes + challenger.bytes, sizes::bytes(5));
-		assert!(challenger.fees < defender.fees);
-		assert!(defender.fees <= fees::CHALLENGE_BASE / 2, "3 TRY pay for the moves");
+		assert!(challenger.bytes < defender.bytes);
+		// Transcripts of jobs of this size cost 0.07 to 0.18 TRY, and no side's fees are above half a TRY.
+		for side in [defender, challenger] {
+			assert!((180_000_000_000..500_000_000_000).contains(&side.fees), "{}", side.fees);
+			assert!(side.fees <= fees::CHALLENGE_BASE / 2, "3 TRY pay for the moves");
+		}
+		let seat = costs.disputes.iter().find(|cost| cost.about == "a seat's evidence").unwrap();
+		assert_eq!(seat.rounds, segment.rounds);
 		assert!(costs.disputes.iter().all(|cost| cost.about != "the number of segments"));
 	}
 
@@ -201,7 +210,7 @@ mod tests {
 		assert!(text.contains("about a segment, denials at most: 5"), "{text}");
 		assert!(text.contains("defender: 6 transactions, 245 KiB"), "{text}");
 		let json = serde_json::to_value(&costs).unwrap();
-		assert_eq!(json["disputes"].as_array().unwrap().len(), 3);
+		assert_eq!(json["disputes"].as_array().unwrap().len(), 5);
 		assert!(json["challenge_deposit"].is_string());
 	}
 
