@@ -246,6 +246,14 @@ def hidden(saved):
     return lambda S, N, k, w: (np.array([missed(S, N, k, w)]), np.array([2.0 * saved]))
 
 
+def unopened(S, N, k, w):
+    """A jump of which nobody opens the parts that would show it: the two seats that look at movement draw
+    one segment more each."""
+    one = lambda n: w + (1 - w) * (1 - 1 / N) ** n
+    p = one(first_draws(k)) * one(k + 1) ** 2 * one(k) ** (S - 3)
+    return np.array([p]), np.array([2.0])
+
+
 def over_seats(one, seats, k):
     """What `one` is of a seat that draws so many, multiplied over seats of which one is the first."""
     return one(first_draws(k)) * one(k) ** (seats - 1)
@@ -323,6 +331,7 @@ ROWS = (
     (standstill, "jump to a standstill", ((3, 30), (3, 1_000))),
     (SEEN_TWICE, "jump that parameters and moments show", ((3, 1_000), (15, 1_000))),
     (SEEN_ONCE, "jump that one of them shows", ((3, 1_000), (15, 1_000))),
+    (unopened, "jump of which nobody opens parts", ((3, 1_000), (15, 1_000))),
     (hidden(1), "hidden, saves all", ((3, 30), (3, 1_000))),
     (hidden(0.05), "hidden, saves 5 %", ((3, 1_000),)),
 )
