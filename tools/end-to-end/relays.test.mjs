@@ -312,7 +312,9 @@ describe('at the same time', { concurrency: 3, timeout: 420_000 }, () => {
 		const id = await order('buyer', 'keeper', SMALL);
 		const posted = await network.job(id);
 		const before = await accounts(api, [address('stranger'), address('crowd')]);
-		await start('stranger', 'whistleblower', ['--segments-per-job', '2', '--max-ut', twoSegments(posted)]);
+		// The first pledge is a sixteenth of the largest.
+		const flags = ['--segments-per-job', '2', '--max-ut', twoSegments(posted), '--max-pledge', '4'];
+		await start('stranger', 'whistleblower', flags);
 		// Three states are all that can be asked for at a time. The crowd is there before the stranger has
 		// waited for a server to come back.
 		const taken = [10, 20, 29];
