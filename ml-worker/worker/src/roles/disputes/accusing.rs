@@ -3,7 +3,8 @@
 //!
 //! An accusation is on disk, with its salt, from before anything is sent: a commitment that nobody
 //! shows costs its deposit. What is sent next follows from that file and from the chain ([`next`]), so
-//! a kill in between changes nothing. Nobody is accused twice of the same result.
+//! a kill in between changes nothing. Nobody is accused twice of the same result: [`Brought`] says
+//! whether an accusation came to the court, also for seats, which accuse without a commitment.
 
 use super::{locked, plan::AGAIN, Courtroom, Seen, StepError};
 use crate::roles::{
@@ -21,7 +22,9 @@ use std::{
 };
 use trainyard_client::{
 	amount,
-	court::{challenge_hash, Accusation, Commitment, Defendant, Refusal, Since},
+	court::{
+		challenge_hash, Accusation, Commitment, Defendant, Dispute, DisputeId, Refusal, Since,
+	},
 	AccountId32, ChainError,
 };
 use trainyard_court::game::words;
@@ -34,6 +37,85 @@ use trainyard_protocol::{
 
 /// The folder of accusations, in that of all disputes.
 pub(super) const FOLDER: &str = "accused";
+/// Blocks after which an accusation of a seat that is not seen on chain is sent again, and for which its
+/// dispute may vanish since it was one of another fork.
+pub const SETTLED: BlockNumber = 20;
+/// How often an accusation is sent that the chain refuses.
+const TRIES: u32 = 3;
+/// Blocks after which a dispute that was never seen may have been lost, where the chain does not show
+/// that. Whoever is silent has 2,400.
+const UNSEEN: BlockNumber = 600;
+
+/// What is known of whether an accusation came to the court. It is on disk from before that is sent.
+///
+/// What was sent and is not on chain is sent again. What was seen there is not, even if it was lost: a
+/// second one would lose another stake.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Brought {
+	/// The height at which it was sent last.
+	#[serde(default)]
+	pub sent: Option<BlockNumber>,
+	/// Its dispute, and the height at which that was first seen.
+	#[serde(default)]
+	pub dispute: Option<(DisputeId, BlockNumber)>,
+	/// How often the chain refused it.
+	#[serde(default)]
+	pub refused: u32,
+}
+
+impl Brought {
+	/// Returns whether it is to be sent at height `best`, as far as is known of it.
+	pub fn is_due(&self, best: BlockNumber) -> bool {
+		self.dispute.is_none() && !self.is_refused() && !is_fresh(self.sent, best, SETTLED)
+	}
+
+	/// Returns whether the chain refused it for good.
+	pub fn is_refused(&self) -> bool {
+		self.refused >= TRIES
+	}
+
+	/// Notes that its dispute runs at height `best`.
+	pub fn see(&mut self, id: DisputeId, best: BlockNumber) {
+		if self.dispute.is_none_or(|(known, _)| known != id) {
+			self.dispute = Some((id, best));
+		}
+	}
+
+	/// Returns whether its dispute was seen so long before height `best` that no fork lacks it.
+	pub fn is_settled(&self, best: BlockNumber) -> bool {
+		self.dispute.is_some_and(|(_, seen)| best >= seen.saturating_add(SETTLED))
+	}
+
+	/// Returns whether its dispute has ended, or may have. At height `best` it does not run. `lost` says
+	/// whether challengers lost something against the defendant since it was sent, where that is known.
+	pub fn is_over(&self, best: BlockNumber, lost: Option<bool>) -> bool {
+		match (self.dispute, lost) {
+			(Some(_), Some(false)) => self.is_settled(best),
+			(Some(_), _) => true,
+			(None, Some(lost)) => lost && self.sent.is_some(),
+			(None, None) => self.sent.is_some_and(|sent| best >= sent.saturating_add(UNSEEN)),
+		}
+	}
+}
+
+/// Returns whether what was sent at this height may still be on its way at height `best`.
+fn is_fresh(sent: Option<BlockNumber>, best: BlockNumber, blocks: BlockNumber) -> bool {
+	sent.is_some_and(|sent| sent <= best && best < sent.saturating_add(blocks))
+}
+
+/// Returns the number of the dispute in which `me` accuses of this, if it runs.
+pub fn dispute_of(
+	disputes: &BTreeMap<DisputeId, Dispute>,
+	me: &AccountId32,
+	accusation: &Accusation,
+) -> Option<DisputeId> {
+	let is_it = |dispute: &Dispute| {
+		dispute.challenger == *me
+			&& dispute.defendant == accusation.defendant
+			&& dispute.stage.subject.target == accusation.target
+	};
+	disputes.iter().find(|(_, dispute)| is_it(dispute)).map(|(id, _)| *id)
+}
 
 /// An accusation of this account.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,8 +130,8 @@ pub struct Record {
 	pub salt: Salt,
 	/// The height at which the commitment was sent last.
 	pub committed: Option<BlockNumber>,
-	/// The height at which it was shown last.
-	pub shown: Option<BlockNumber>,
+	/// What is known of its challenge, which shows it.
+	pub brought: Brought,
 	/// The deposit, from before the commitment is sent, in units of the currency.
 	pub deposit: Balance,
 	/// Whether it is over: nobody is accused of the same again.
@@ -66,6 +148,10 @@ struct Written {
 	salt: Salt,
 	committed: Option<BlockNumber>,
 	shown: Option<BlockNumber>,
+	#[serde(default)]
+	dispute: Option<(DisputeId, BlockNumber)>,
+	#[serde(default)]
+	refused: u32,
 	#[serde(with = "trainyard_program::text::decimal")]
 	deposit: Balance,
 	over: bool,
@@ -80,7 +166,7 @@ impl Record {
 			accusation,
 			salt: Salt::random(),
 			committed: None,
-			shown: None,
+			brought: Brought::default(),
 			deposit: 0,
 			over: false,
 		}
@@ -100,16 +186,30 @@ impl Record {
 	}
 
 	fn written(&self) -> Written {
-		let Self { seed, result, salt, committed, shown, deposit, over, .. } = *self;
+		let Self { seed, result, salt, committed, brought, deposit, over, .. } = *self;
+		let Brought { sent: shown, dispute, refused } = brought;
 		let accusation = hex::encode(self.accusation.encode());
-		Written { seed, result, accusation, salt, committed, shown, deposit, over }
+		Written {
+			seed,
+			result,
+			accusation,
+			salt,
+			committed,
+			shown,
+			dispute,
+			refused,
+			deposit,
+			over,
+		}
 	}
 
 	fn read(written: Written) -> Result<Self, String> {
-		let Written { seed, result, accusation, salt, committed, shown, deposit, over } = written;
-		let bytes = hex::decode(accusation).map_err(|e| e.to_string())?;
+		let Written { seed, result, salt, committed, shown, deposit, over, .. } = written;
+		let bytes = hex::decode(written.accusation).map_err(|e| e.to_string())?;
 		let accusation = Accusation::decode_all(&mut &bytes[..]).map_err(|e| e.to_string())?;
-		Ok(Self { seed, result, accusation, salt, committed, shown, deposit, over })
+		let Written { dispute, refused, .. } = written;
+		let brought = Brought { sent: shown, dispute, refused };
+		Ok(Self { seed, result, accusation, salt, committed, brought, deposit, over })
 	}
 }
 
@@ -155,22 +255,23 @@ pub enum Next {
 
 /// Returns what is to be done about an accusation at `now`; `hash` is what its commitment is.
 pub fn next(now: &Since, record: &Record, hash: &H256, facts: &Facts) -> Next {
-	let is_fresh = |sent: Option<BlockNumber>| {
-		sent.is_some_and(|sent| sent <= now.height && now.height < sent.saturating_add(AGAIN))
-	};
+	let is_fresh = |sent: Option<BlockNumber>| is_fresh(sent, now.height, AGAIN);
+	let Record { brought, .. } = record;
 	match facts.bound {
 		_ if record.over => Next::Over,
 		_ if facts.runs => Next::Wait,
 		Some((bound, since)) if bound == *hash => {
 			let is_late = since.ticks_until(now) > REVEAL_TICKS;
-			match now.height > since.height && !is_fresh(record.shown) && !is_late {
+			let is_due = now.height > since.height && !is_fresh(brought.sent) && !is_late;
+			match is_due && !brought.is_refused() {
 				true => Next::Send(Act::Challenge),
 				false => Next::Wait,
 			}
 		}
-		// It was shown: the dispute ended, or ended where it began.
-		_ if record.shown.is_some() && !is_fresh(record.shown) => Next::Over,
-		_ if record.shown.is_some() => Next::Wait,
+		_ if is_fresh(brought.sent) => Next::Wait,
+		// The dispute ended, or may have. One that never began is brought again: what this account was
+		// bound to lapsed before it was shown.
+		_ if brought.is_refused() || brought.is_over(now.height, None) => Next::Over,
 		// Of another of its own accusations.
 		Some(_) => Next::Wait,
 		None if facts.convicted || facts.gone => Next::Over,
@@ -322,6 +423,11 @@ impl Accusations {
 				continue;
 			}
 			let defendant = &record.accusation.defendant;
+			if let Some(id) = dispute_of(&seen.disputes, &self.me, &record.accusation) {
+				if record.brought.dispute.is_none_or(|(known, _)| known != id) {
+					self.change(&key, |record| record.brought.see(id, seen.now.height))?;
+				}
+			}
 			let runs = seen
 				.disputes
 				.values()
@@ -405,7 +511,8 @@ impl Accusations {
 	fn end(&self, key: &H256, record: &Record, convicted: bool) -> Result<(), StoreError> {
 		self.change(key, |record| record.over = true)?;
 		let who = record.accusation.defendant.who();
-		let (event, text) = match (convicted, record.shown.is_some()) {
+		let Brought { sent, dispute, .. } = record.brought;
+		let (event, text) = match (convicted, sent.is_some() || dispute.is_some()) {
 			(true, true) => ("accusation_won", format!("{who}, who was accused, is convicted")),
 			(true, false) => ("accusation_moot", format!("{who} was convicted by somebody else")),
 			(false, true) => {
@@ -431,8 +538,13 @@ impl Accusations {
 		let Some(record) = locked(&self.records).get(key).cloned() else { return Ok(()) };
 		let (job, height) = (record.job(), now.height);
 		self.change(key, |record| match act {
-			Act::Commit => record.committed = Some(height),
-			Act::Challenge => record.shown = Some(height),
+			Act::Commit => {
+				// What was to be shown before lapsed. That costs a deposit, so it is bounded.
+				let has_lapsed = record.brought.sent.take().is_some();
+				record.brought.refused += u32::from(has_lapsed);
+				record.committed = Some(height);
+			}
+			Act::Challenge => record.brought.sent = Some(height),
 		})?;
 		let sent = match act {
 			Act::Commit => chain.commit(job, &record.hash(&chain.genesis(), &self.me)).await,
@@ -441,11 +553,11 @@ impl Accusations {
 		let Accusation { defendant, target, .. } = &record.accusation;
 		let who = defendant.who();
 		if let Err(error) = sent {
-			// What failed in a block is not on its way any more.
+			// What failed in a block is not on its way any more. A challenge fails again in the next one.
 			if matches!(error, trainyard_client::TxError::Failed { .. }) {
 				self.change(key, |record| match act {
 					Act::Commit => record.committed = None,
-					Act::Challenge => record.shown = None,
+					Act::Challenge => record.brought.refused += 1,
 				})?;
 			}
 			return match Refusal::of(&error) {

@@ -1,7 +1,8 @@
 //! What follows for an accusation, and its file.
 
 use super::*;
-use trainyard_court::game::{Claimed, Target};
+use trainyard_client::court::{Burden, Clocks};
+use trainyard_court::game::{Claimed, Level, Stage, Subject, Target, Turn};
 
 const NOW: Since = Since { tick: 500, height: 1_000 };
 const HASH: H256 = H256([5; 32]);
@@ -21,7 +22,19 @@ fn at(blocks: u32) -> Since {
 fn first_one_is_bound_then_one_shows() {
 	let none = record();
 	let committed = |blocks| Record { committed: Some(NOW.height - blocks), ..record() };
-	let shown = |blocks| Record { shown: Some(NOW.height - blocks), ..committed(blocks + 1) };
+	let shown = |blocks| Record {
+		brought: Brought { sent: Some(NOW.height - blocks), ..Brought::default() },
+		..committed(blocks + 1)
+	};
+	let seen = |blocks| {
+		let record = shown(blocks);
+		let dispute = Some((7, NOW.height - blocks + 1));
+		Record { brought: Brought { dispute, ..record.brought }, ..record }
+	};
+	let refused = |refused| {
+		let record = shown(AGAIN);
+		Record { brought: Brought { refused, ..record.brought }, ..record }
+	};
 	let over = Record { over: true, ..record() };
 	let open = Facts { open: true, ..Facts::default() };
 	let bound = |blocks| Facts { bound: Some((HASH, at(blocks))), ..open };
@@ -61,12 +74,59 @@ fn first_one_is_bound_then_one_shows() {
 		("shown, in the pool", shown(2), open, Next::Wait),
 		("it runs", shown(2), runs, Next::Wait),
 		("it runs for long", shown(200), runs, Next::Wait),
-		("it ended", shown(AGAIN), open, Next::Over),
+		("it ended", seen(AGAIN), open, Next::Over),
+		("it ended long ago", seen(200), open, Next::Over),
+		("it ended, and this account is bound to another", seen(AGAIN), other, Next::Over),
+		("its fork is gone, and the commitment not", seen(AGAIN), bound(20), challenge),
 		("it was won", shown(200), convicted, Next::Over),
+		("it never began, and what was bound lapsed", shown(200), open, commit),
+		("the same, and the window is shut", shown(200), Facts::default(), Next::Wait),
+		("it may have been lost unseen", shown(UNSEEN), open, Next::Over),
+		("refused once", refused(1), bound(20), challenge),
+		("refused for good", refused(TRIES), bound(20), Next::Wait),
+		("refused for good, and what was bound lapsed", refused(TRIES), open, Next::Over),
 		("over", over, open, Next::Over),
 	] {
 		assert_eq!(next(&NOW, &record, &HASH, &facts), expected, "{name}");
 	}
+}
+
+#[test]
+fn a_dispute_is_that_of_an_account_a_defendant_and_a_target() {
+	let clocks =
+		Clocks { challenger: 1, defender: 1, since: None, challenger_rest: 0, defender_rest: 0 };
+	let Accusation { defendant, target, claimed, .. } = record().accusation;
+	let me = AccountId32([1; 32]);
+	let stage = |target| Stage {
+		subject: Subject { target, begin: H256::zero(), end: None },
+		level: Level::Ends,
+		turn: Turn::Defender,
+	};
+	let mine = Dispute {
+		challenger: me,
+		defendant,
+		claimed,
+		stage: stage(target),
+		deposit: 7,
+		stake: 0,
+		committed_at: 9,
+		clocks,
+		burden: Burden::default(),
+		moved_at: 9,
+		awake: 9,
+		aside: false,
+		moves: 0,
+	};
+	let who = Defendant::Trainer { job: 9, who: AccountId32([3; 32]) };
+	let others = [
+		Dispute { challenger: AccountId32([4; 32]), ..mine.clone() },
+		Dispute { defendant: who, ..mine.clone() },
+		Dispute { stage: stage(Target::Model), ..mine.clone() },
+	];
+	let mut disputes: BTreeMap<_, _> = (0..).zip(others).collect();
+	assert_eq!(dispute_of(&disputes, &me, &record().accusation), None);
+	disputes.insert(5, mine);
+	assert_eq!(dispute_of(&disputes, &me, &record().accusation), Some(5));
 }
 
 #[test]
@@ -85,11 +145,14 @@ fn accusations_survive_a_restart_and_are_made_once() {
 	let again = Record { salt: Salt([9; 32]), ..record.clone() };
 	accusations.add(again).unwrap();
 	let key = record.key();
-	accusations.change(&key, |record| record.committed = Some(7)).unwrap();
+	let brought = Brought { sent: Some(8), dispute: Some((3, 9)), refused: 1 };
+	let change = |record: &mut Record| (record.committed, record.brought) = (Some(7), brought);
+	accusations.change(&key, change).unwrap();
 
 	let (accusations, _) = open();
 	let found = locked(&accusations.records)[&key].clone();
-	assert_eq!(found, Record { committed: Some(7), ..record.clone() }, "the first salt stays");
+	let expected = Record { committed: Some(7), brought, ..record.clone() };
+	assert_eq!(found, expected, "the first salt stays");
 	let defendant = &record.accusation.defendant;
 	assert!(accusations.has(&record.seed, defendant));
 	assert!(!accusations.has(&H256([1; 32]), defendant), "under another seed it is another result");

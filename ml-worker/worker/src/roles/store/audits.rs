@@ -1,20 +1,32 @@
 //! Lists and removes the folders of audits: `DIR/<genesis>/audits/<job>-<round>-<key>/`.
 
 use super::{load, save, Home, StoreError};
-use crate::roles::replay::Scale;
+use crate::roles::{
+	disputes::{accusing::Brought, locked},
+	replay::Scale,
+};
 use serde::{Deserialize, Serialize};
 use std::{
 	collections::{BTreeSet, HashSet},
 	path::{Path, PathBuf},
+	sync::Mutex,
 	time::SystemTime,
 };
-use trainyard_client::court::Accusation;
+use trainyard_client::court::{Accusation, DisputeId};
 use trainyard_proof::bundle::files;
-use trainyard_protocol::{pieces::Piece, JobId};
+use trainyard_protocol::{
+	job::{Balance, BlockNumber},
+	pieces::Piece,
+	JobId,
+};
 
 /// The beginning of the name of the folder with what was fetched of a result.
 const RESULT: &str = "result-";
 const STANDING_FILE: &str = "standing.json";
+/// Blocks between two looks at the chain in which no dispute comes and goes.
+const MISSED: BlockNumber = 10;
+/// Held while such a file is changed: a task that sends and the look at the chain both do that.
+static CHANGING: Mutex<()> = Mutex::new(());
 
 /// What a verifier asked for of a result in a round, from before it is sent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,10 +44,48 @@ pub struct AskedRecord {
 pub struct Accused {
 	/// What is sent.
 	pub accusation: Scale<Accusation>,
-	/// Whether it was, or may have been.
-	pub sent: bool,
-	/// How often.
-	pub tries: u32,
+	/// What is known of whether it came to the court.
+	#[serde(default)]
+	pub brought: Brought,
+	/// The height at which its dispute was last seen not to run.
+	#[serde(default)]
+	pub looked: BlockNumber,
+	/// What challengers had lost against the defendant by then, in units of the currency.
+	#[serde(default, with = "trainyard_program::text::decimal")]
+	pub won: Balance,
+	/// Whether the bond did not cover it when it was sent last.
+	#[serde(default)]
+	pub poor: bool,
+	/// Whether it is not sent any more: its dispute was seen or lost, or the chain refused it.
+	#[serde(default)]
+	pub over: bool,
+}
+
+impl Accused {
+	/// Makes one that was not sent yet.
+	pub fn new(accusation: Accusation) -> Self {
+		let (brought, looked, won, poor, over) = Default::default();
+		Self { accusation: Scale(accusation), brought, looked, won, poor, over }
+	}
+
+	/// Notes what the chain shows at height `best`: the dispute of it that runs, and what challengers have
+	/// lost against the defendant so far.
+	pub fn note(&mut self, best: BlockNumber, runs: Option<DisputeId>, won: Balance) {
+		if let Some(id) = runs {
+			self.brought.see(id, best);
+			self.over |= self.brought.is_settled(best);
+			return;
+		}
+		// Whoever looks at every block sees each dispute of its own, so what is lost then is another's.
+		let has_missed = best > self.looked.saturating_add(MISSED);
+		let may_be_its = self.brought.dispute.is_some() || has_missed;
+		self.over |= self.brought.is_over(best, Some(won > self.won && may_be_its));
+		if !self.over && self.brought.sent.is_some() {
+			// What was seen was on another fork.
+			self.brought.dispute = None;
+			(self.looked, self.won) = (best, won);
+		}
+	}
 }
 
 /// What a seat has done while results stand, from before it is sent.
@@ -55,8 +105,7 @@ impl StandingRecord {
 		let known = |it: &Accused| it.accusation.0.defendant == accusation.defendant;
 		let is_new = !self.accused.iter().any(known);
 		if is_new {
-			let accusation = Scale(accusation);
-			self.accused.push(Accused { accusation, sent: false, tries: 0 });
+			self.accused.push(Accused::new(accusation));
 		}
 		is_new
 	}
@@ -164,6 +213,23 @@ impl Home {
 	/// Returns what was done in a round while results stood.
 	pub fn load_standing(&self, folder: &Path) -> Result<StandingRecord, StoreError> {
 		Ok(load(&folder.join(STANDING_FILE))?.unwrap_or_default())
+	}
+
+	/// Changes what [`Self::load_standing`] reads, and returns it; it is on disk then. Nobody else changes
+	/// it so meanwhile.
+	pub fn change_standing(
+		&self,
+		folder: &Path,
+		change: impl FnOnce(&mut StandingRecord),
+	) -> Result<StandingRecord, StoreError> {
+		let _turn = locked(&CHANGING);
+		let before = self.load_standing(folder)?;
+		let mut record = before.clone();
+		change(&mut record);
+		if record != before {
+			self.save_standing(folder, &record)?;
+		}
+		Ok(record)
 	}
 
 	/// Writes what [`Self::load_standing`] reads; it is on disk when this returns.

@@ -1,9 +1,10 @@
 //! What a seat does while results stand: it replays evidence of another seat that it is drawn for, and
 //! accuses whoever it finds false.
 //!
-//! What is to be sent is in `standing.json` in the folder of the round, from before it is sent. An
-//! accusation is sent once: where it is not known whether it came on chain, it is not sent again, since
-//! one that is lost costs its stake.
+//! What is to be sent is in `standing.json` in the folder of the round, from before it is sent. Whether it
+//! came on chain, the chain shows at each block: an accusation of which no dispute is seen is sent again
+//! some blocks later. One whose dispute was seen is not, even if it was lost, and neither is one where
+//! somebody lost against the defendant while nobody looked: a second one would cost another stake.
 
 use super::{
 	lots::Lot,
@@ -13,7 +14,9 @@ use super::{
 use crate::roles::{
 	blocks::LookError,
 	checked,
+	common::large::Teller,
 	disputes::{
+		accusing::dispute_of,
 		bundles::{accusations, bundle_of, keep},
 		parting::{self, forced_of, Shown},
 	},
@@ -30,6 +33,7 @@ use trainyard_client::{
 	calls,
 	court::{Accusation, Defendant, Dispute},
 	AccountId32, AuditView, GroupVerdict, GroupView, Head, JobView, RecheckView, Rejection,
+	TxError,
 };
 use trainyard_proof::{
 	bundle::Bundle,
@@ -43,8 +47,10 @@ use trainyard_protocol::{
 	views::VerifierView,
 };
 
-/// How often an accusation is sent that the chain refuses.
-const TRIES: u32 = 3;
+/// What the chain answers where this seat accuses of the same already.
+const ACCUSED: &str = "Court::AlreadyAccused";
+/// What it answers where the bond does not cover an accusation.
+const TOO_POOR: &str = "Verification::StakeTooSmall";
 /// Least blocks that are left for a second replay, whatever the phase says: the window is open as long
 /// as something is disputed.
 pub(super) const LEAST_WINDOW: BlockNumber = 60;
@@ -253,14 +259,28 @@ fn is_convicted(audit: &AuditView, defendant: &Defendant) -> bool {
 	}
 }
 
-/// Returns whether an accusation is to be sent.
-fn is_due(audit: &AuditView, accused: &Accused) -> bool {
-	let convicted = is_convicted(audit, &accused.accusation.0.defendant);
-	!accused.sent && accused.tries < TRIES && !convicted
+/// Returns whether something may be to be done about an accusation.
+fn is_open(audit: &AuditView, accused: &Accused) -> bool {
+	!accused.over && !is_convicted(audit, &accused.accusation.0.defendant)
 }
 
-/// Returns what a seat owes while results stand, by what it has done so far.
-pub(super) fn due(audit: &AuditView, me: &AccountId32, record: &StandingRecord) -> Vec<Duty> {
+/// Returns the first accusation that is to be sent at height `best`.
+fn first_due<'a>(
+	audit: &AuditView,
+	record: &'a StandingRecord,
+	best: BlockNumber,
+) -> Option<&'a Accused> {
+	let mut open = record.accused.iter().filter(|accused| is_open(audit, accused));
+	open.find(|accused| accused.brought.is_due(best))
+}
+
+/// Returns what a seat owes while results stand at height `best`, by what it has done so far.
+pub(super) fn due(
+	audit: &AuditView,
+	me: &AccountId32,
+	record: &StandingRecord,
+	best: BlockNumber,
+) -> Vec<Duty> {
 	let AuditPhase::Standing { .. } = audit.phase else { return Vec::new() };
 	let mut seats = audit.committee.iter();
 	let speaks = |seat: &trainyard_client::MemberView| {
@@ -270,7 +290,7 @@ pub(super) fn due(audit: &AuditView, me: &AccountId32, record: &StandingRecord) 
 		return Vec::new();
 	}
 	let recheck = !record.rechecked && recheck_of(audit, me).is_some();
-	let accuse = record.accused.iter().any(|accused| is_due(audit, accused));
+	let accuse = first_due(audit, record, best).is_some();
 	let due = [(recheck, Duty::Recheck), (accuse, Duty::Accuse)];
 	due.into_iter().filter(|(is_due, _)| *is_due).map(|(_, duty)| duty).collect()
 }
@@ -299,28 +319,27 @@ impl Verifier {
 		};
 		if let (true, Some(found)) = (is_turn, found.filter(rejects)) {
 			let disputes = self.chain.disputes(head.hash).await?;
-			let mut changed = false;
 			let disputes: Vec<&Dispute> = disputes.values().collect();
 			let of = |index: usize, rejection: &Rejection| {
 				let group = audit.groups.get(index);
 				let dir = result_folder(folder, index);
 				group.map_or_else(Vec::new, |group| of_all(job, group, rejection, &dir))
 			};
-			for accusation in unaccused(audit, found, postponed, &disputes, of) {
-				let who = *accusation.defendant.who();
-				let is_new = record.add(accusation);
-				if is_new && !postponed.is_empty() {
-					let text = format!(
-						"what {who} delivered is false, and the bond covers no further accusation: it is \
-						 accused when so much of it is free. Raise it by --bond"
-					);
-					let fields = json!({ "round": audit.round, "accused": who });
-					self.report.job(job.id, "too_poor", &text, fields);
+			let all = unaccused(audit, found, postponed, &disputes, of);
+			let mut new = Vec::new();
+			record = self.home.change_standing(folder, |record| {
+				for accusation in all {
+					let who = *accusation.defendant.who();
+					new.extend(record.add(accusation).then_some(who));
 				}
-				changed |= is_new;
-			}
-			if changed {
-				self.home.save_standing(folder, &record)?;
+			})?;
+			for who in new.into_iter().filter(|_| !postponed.is_empty()) {
+				let text = format!(
+					"what {who} delivered is false, and the bond covers no further accusation: it is \
+					 accused when so much of it is free. Raise it by --bond"
+				);
+				let fields = json!({ "round": audit.round, "accused": who });
+				self.report.job(job.id, "too_poor", &text, fields);
 			}
 		}
 		if let (AuditPhase::Standing { .. }, Some(found)) = (audit.phase, found) {
@@ -328,22 +347,53 @@ impl Verifier {
 				let target = Target::Segment(evidence.segment);
 				charged(&result_folder(folder, index), target, evidence)
 			};
-			let mut changed = false;
-			for accusation in unforced(job, audit, found, of) {
-				changed |= record.add(accusation);
-			}
-			if changed {
-				self.home.save_standing(folder, &record)?;
-			}
+			let all = unforced(job, audit, found, of);
+			record = self.home.change_standing(folder, |record| {
+				for accusation in all {
+					record.add(accusation);
+				}
+			})?;
 		}
-		let mut due = due(audit, me, &record);
+		record = self.look_at_accusations(audit, record, folder, head).await?;
+		let mut due = due(audit, me, &record, head.number);
 		// Its stake is taken by what it accused of before.
-		let is_stake_taken = !postponed.is_empty() && due.contains(&Duty::Accuse);
-		if is_stake_taken && !self.covers_accusation(audit).await {
+		let is_poor = first_due(audit, &record, head.number).is_some_and(|accused| accused.poor);
+		let is_stake_taken = is_poor || !postponed.is_empty();
+		let accuses = due.contains(&Duty::Accuse);
+		if accuses && is_stake_taken && !self.covers_accusation(audit).await {
 			due.retain(|duty| *duty != Duty::Accuse);
 		}
 		due.extend(self.looks_again(job, audit, &record));
 		Ok(due)
+	}
+
+	/// Notes what the chain shows of the accusations in `record`, and returns what is known of them then.
+	async fn look_at_accusations(
+		&self,
+		audit: &AuditView,
+		record: StandingRecord,
+		folder: &Path,
+		head: Head,
+	) -> Result<StandingRecord, LookError> {
+		if !record.accused.iter().any(|accused| is_open(audit, accused)) {
+			return Ok(record);
+		}
+		let disputes = self.chain.disputes(head.hash).await?;
+		let mut shown = Vec::new();
+		for accused in record.accused.iter().filter(|accused| is_open(audit, accused)) {
+			let accusation = &accused.accusation.0;
+			let runs = dispute_of(&disputes, self.sender.account(), accusation);
+			let won = self.chain.won(&accusation.defendant, head.hash).await?;
+			shown.push((accusation.clone(), runs, won));
+		}
+		Ok(self.home.change_standing(folder, |record| {
+			for (accusation, runs, won) in shown {
+				let mut accused = record.accused.iter_mut();
+				if let Some(accused) = accused.find(|it| it.accusation.0 == accusation) {
+					accused.note(head.number, runs, won);
+				}
+			}
+		})?)
 	}
 
 	/// Replays the evidence of another seat that this one is drawn for. What it finds false it accuses of.
@@ -417,16 +467,18 @@ impl Verifier {
 			}
 		};
 		let said_before = self.home.load_findings(folder)?;
-		let mut record = self.home.load_standing(folder)?;
-		record.rechecked = true;
 		let dir = result_folder(folder, index);
 		let its = |accusation| in_its_bundle((job, audit), recheck, accusation, &dir);
-		for accusation in accusations.into_iter().filter_map(its) {
-			if said_before.as_ref().is_none_or(|found| !accuses(found, &accusation.defendant)) {
+		let is_new = |accusation: &Accusation| {
+			said_before.as_ref().is_none_or(|found| !accuses(found, &accusation.defendant))
+		};
+		let new: Vec<_> = accusations.into_iter().filter_map(its).filter(is_new).collect();
+		self.home.change_standing(folder, |record| {
+			record.rechecked = true;
+			for accusation in new {
 				record.add(accusation);
 			}
-		}
-		self.home.save_standing(folder, &record)?;
+		})?;
 		let text = format!("result {index}: the evidence of {of} in segment {segment}: {said}");
 		self.report.job(job.id, "rechecked", &text, fields);
 		Ok(())
@@ -440,33 +492,58 @@ impl Verifier {
 		folder: &Path,
 		head: Head,
 	) -> Outcome {
-		let mut record = self.home.load_standing(folder)?;
-		let mut accused = record.accused.iter_mut();
-		let Some(accused) = accused.find(|accused| is_due(audit, accused)) else { return Ok(()) };
-		let accusation = accused.accusation.0.clone();
-		(accused.sent, accused.tries) = (true, accused.tries + 1);
-		let key = accusation.clone();
-		self.home.save_standing(folder, &record)?;
+		let teller = Teller::Chain(self.sender.clone());
+		self.accuse_by(&teller, (job, audit), folder, head).await
+	}
+
+	/// Does what [`Self::accuse`] does, by what sends calls.
+	pub(super) async fn accuse_by(
+		&self,
+		teller: &Teller,
+		(job, audit): (&JobView, &AuditView),
+		folder: &Path,
+		head: Head,
+	) -> Outcome {
+		let record = self.home.load_standing(folder)?;
+		let Some(before) = first_due(audit, &record, head.number) else { return Ok(()) };
+		let accusation = before.accusation.0.clone();
+		let note = |change: &dyn Fn(&mut Accused)| {
+			self.home.change_standing(folder, |record| {
+				let mut accused = record.accused.iter_mut();
+				if let Some(accused) = accused.find(|it| it.accusation.0 == accusation) {
+					change(accused);
+				}
+			})
+		};
+		let won = self.chain.won(&accusation.defendant, head.hash).await?;
+		note(&|it| {
+			it.brought.sent = Some(head.number);
+			(it.looked, it.won, it.poor) = (head.number, won, false);
+		})?;
 		let (who, what) = (
 			*accusation.defendant.who(),
 			charge::in_words(&accusation.target, &accusation.claimed, &accusation.leaves),
 		);
-		match self.sender.run(&calls::accuse(&accusation).on(head)).await {
-			Ok(_) => {
+		match teller.run(&calls::accuse(&accusation).on(head)).await {
+			Ok(()) => {
 				let text = format!("{who} is accused: {what}");
 				let fields = json!({ "accused": who, "target": accusation.target });
 				self.report.job(job.id, "accused", &text, fields);
 				Ok(())
 			}
+			// The next look sees its dispute.
+			Err(e) if e.failed_with(ACCUSED) => Ok(()),
 			Err(e) => {
-				// What certainly is not on chain can be sent again.
-				if !e.is_uncertain() {
-					let mut record = self.home.load_standing(folder)?;
-					for accused in record.accused.iter_mut().filter(|it| it.accusation.0 == key) {
-						accused.sent = false;
+				note(&|it| {
+					it.poor = e.failed_with(TOO_POOR);
+					if matches!(e, TxError::Failed { .. }) && !it.poor {
+						it.brought.refused += 1;
+						it.over |= it.brought.is_refused();
+					} else if !e.is_uncertain() {
+						// What certainly is not on chain can be sent at once.
+						it.brought.sent = before.brought.sent;
 					}
-					self.home.save_standing(folder, &record)?;
-				}
+				})?;
 				Err(TaskError::from(e).about(&format!("accusing {who}: {what}")))
 			}
 		}

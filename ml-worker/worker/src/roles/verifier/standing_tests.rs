@@ -5,9 +5,10 @@ use super::{
 	*,
 };
 use crate::roles::store::{result_folder, StandingRecord};
+use std::sync::Mutex;
 use trainyard_client::{
-	court::{Accusation, Burden, Clocks, Defendant, Dispute},
-	GroupVerdict, JobView, RecheckView, Rejection,
+	court::{Accusation, Burden, Clocks, Defendant, Dispute, DisputeId},
+	Call, GroupVerdict, JobView, RecheckView, Rejection, TxError,
 };
 use trainyard_court::game::{Level, Stage, Subject as Stood, Turn};
 use trainyard_proof::verify::Charge;
@@ -68,14 +69,14 @@ impl Scene {
 			std::fs::remove_file(folder.join("findings.json")).unwrap();
 		}
 		let record = StandingRecord::default();
-		assert_eq!(due(&audit, &me(), &record), [Duty::Recheck]);
+		assert_eq!(due(&audit, &me(), &record, 1), [Duty::Recheck]);
 		let never = Arc::new(AtomicBool::new(false));
 		verifier.recheck(&self.job, &audit, &folder, 1, never).await.unwrap();
 		let record = verifier.home.load_standing(&folder).unwrap();
 		assert!(record.rechecked);
 		let reported = events(&verifier);
 		assert!(reported.iter().any(|e| e["event"] == "rechecked" && e["segment"] == segment));
-		let owes = due(&audit, &me(), &record);
+		let owes = due(&audit, &me(), &record, 1);
 		let accuses = if record.accused.is_empty() { vec![] } else { vec![Duty::Accuse] };
 		assert_eq!(owes, accuses);
 		record.accused.into_iter().map(|accused| accused.accusation.0).collect()
@@ -119,10 +120,10 @@ async fn evidence_that_is_right_accuses_nobody() {
 	let record = StandingRecord::default();
 	let mut silent = audit.clone();
 	silent.committee[3].findings = None;
-	assert_eq!(due(&silent, &me(), &record), [], "who revealed nothing does nothing");
+	assert_eq!(due(&silent, &me(), &record, 1), [], "who revealed nothing does nothing");
 	let mut later = audit;
 	later.phase = AuditPhase::Done;
-	assert_eq!(due(&later, &me(), &record), []);
+	assert_eq!(due(&later, &me(), &record, 1), []);
 }
 
 fn dispute(defendant: Defendant) -> Dispute {
@@ -256,31 +257,20 @@ async fn with_free_bond(folder: &Path, free: Balance) -> Verifier {
 	verifier_on(folder, node).await
 }
 
-/// What may have been sent is not sent again: who accuses twice loses twice.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_accusation_survives_and_is_of_one_account() {
 	let folder = tempfile::tempdir().unwrap();
 	let verifier = verifier(folder.path()).await;
 	let round = folder.path().join("round");
-	let who = |n| Defendant::Trainer { job: 3, who: AccountId32([n; 32]) };
-	let accusation = |n| Accusation {
-		defendant: who(n),
-		target: Target::Model,
-		claimed: Claimed::Other,
-		leaves: vec![],
-	};
 	let mut record = StandingRecord::default();
 	assert!(record.add(accusation(1)) && record.add(accusation(2)) && !record.add(accusation(1)));
 	verifier.home.save_standing(&round, &record).unwrap();
 	assert_eq!(verifier.home.load_standing(&round).unwrap(), record);
-	record.accused[0].sent = true;
-	record.accused[1].tries = 3;
-	let mut audit = fake::audit(AuditPhase::Standing { until: 90 }, vec![]);
-	let findings = Some(fake::findings(vec![]));
-	audit.committee = vec![MemberView { findings, ..fake::member(me()) }];
-	assert_eq!(due(&audit, &me(), &record), []);
-	record.accused[1].tries = 2;
-	assert_eq!(due(&audit, &me(), &record), [Duty::Accuse]);
+	record.accused[0].brought.sent = Some(50);
+	record.accused[1].over = true;
+	let mut audit = revealed();
+	assert_eq!(due(&audit, &me(), &record, 69), [], "it may be on its way");
+	assert_eq!(due(&audit, &me(), &record, 70), [Duty::Accuse]);
 	// Others had it convicted meanwhile.
 	let root = H256::zero();
 	let result = WorkResult {
@@ -291,8 +281,224 @@ async fn an_accusation_survives_and_is_of_one_account() {
 		diverged: false,
 	};
 	audit.groups = vec![fake::group(result)];
-	audit.groups[0].convicted = vec![AccountId32([2; 32])];
-	assert_eq!(due(&audit, &me(), &record), []);
+	audit.groups[0].convicted = vec![AccountId32([1; 32])];
+	assert_eq!(due(&audit, &me(), &record, 70), []);
+}
+
+/// A file of a version that said only whether it was sent.
+#[test]
+fn a_record_without_a_height_is_read() {
+	let accusation = hex::encode(accusation(1).encode());
+	let accused = serde_json::json!({ "accusation": accusation, "sent": true, "tries": 1 });
+	let text = serde_json::json!({ "rechecked": true, "accused": [accused], "looked": [] });
+	let record: StandingRecord = serde_json::from_value(text).unwrap();
+	let mut expected = StandingRecord { rechecked: true, ..StandingRecord::default() };
+	expected.add(self::accusation(1));
+	assert_eq!(record, expected);
+}
+
+fn accusation(of: u8) -> Accusation {
+	let defendant = Defendant::Trainer { job: 3, who: AccountId32([of; 32]) };
+	let (target, claimed) = (Target::Segment(5), Claimed::Other);
+	Accusation { defendant, target, claimed, leaves: vec![] }
+}
+
+/// Returns an audit in which this account has revealed.
+fn revealed() -> AuditView {
+	let mut audit = fake::audit(AuditPhase::Standing { until: 9_000 }, vec![]);
+	let findings = Some(fake::findings(vec![]));
+	audit.committee = vec![MemberView { findings, ..fake::member(me()) }];
+	audit
+}
+
+/// A block, as a seat sees it that accuses trainer 1.
+#[derive(Clone, Copy, Default)]
+struct Block {
+	height: u32,
+	/// Its dispute, if it runs.
+	runs: Option<DisputeId>,
+	/// What challengers have lost against that trainer.
+	won: Balance,
+	/// What is free of its bond.
+	free: Balance,
+}
+
+impl Block {
+	/// Begins in this block with what is in the folder of the round, and does what is due: so it was killed
+	/// before, and forgot all else. Returns whether it sends its accusation, to which the chain answers
+	/// this.
+	async fn sends(self, round: &Path, answer: Result<(), TxError>) -> bool {
+		let folder = tempfile::tempdir().unwrap();
+		let verifier = verifier_on(folder.path(), self.node()).await;
+		let (job, audit) = (fake::job(JobState::Auditing), revealed());
+		let head = Head { number: self.height, hash: fake::hash(self.height) };
+		let look = || verifier.look_at_standing((&job, &audit), None, round, head);
+		if !look().await.unwrap().contains(&Duty::Accuse) {
+			return false;
+		}
+		let sent = Arc::new(Mutex::new(Vec::<Call>::new()));
+		let (log, is_ok) = (sent.clone(), answer.is_ok());
+		let answer = Mutex::new(Some(answer));
+		let teller = Teller::Test(Arc::new(move |call| {
+			log.lock().unwrap().push(call.clone());
+			answer.lock().unwrap().take().expect("it sends once")
+		}));
+		let done = verifier.accuse_by(&teller, (&job, &audit), round, head).await;
+		let sent = sent.lock().unwrap();
+		let [call] = &sent[..] else { panic!("{} were sent", sent.len()) };
+		assert_eq!(call.title(), "Verification.accuse");
+		assert_eq!(call.arguments(), accusation(1).encode());
+		assert!(!is_ok || done.is_ok(), "{done:?}");
+		true
+	}
+
+	fn node(&self) -> FakeNode {
+		let bond = 100 + self.free;
+		let view = VerifierView { bond, locked: 100, counted: bond, ..place() };
+		let node = FakeNode::new(move |method, _, _| match method {
+			"TrainyardApi_protocol_version" => Ok(PROTOCOL_VERSION.encode()),
+			"TrainyardApi_verifier" => Ok(Some(view.clone()).encode()),
+			_ => Err("no such method"),
+		});
+		// The names are hashed by `twox_128`, the job by `twox_64`, the defendant by `blake2_128`.
+		let court = "95b0e9beaa4112cedbcdf5896d86ff14";
+		let key =
+			|hex: &str, key: Vec<u8>| [hex::decode(format!("{court}{hex}")).unwrap(), key].concat();
+		let dispute = Dispute { challenger: me(), ..dispute(accusation(1).defendant) };
+		let runs = self.runs.map(|id| {
+			let key = key("6ad0691af7b285f7855961737137ac7c0000000000000000", id.encode());
+			(key, dispute.encode())
+		});
+		let won = key(
+			"89f0e9d279d55dbf3b7939c0b6493ecdbfb27f1eaef06bb903000000\
+			 9edcf174adbe242c0c0b8b7b98612c91",
+			accusation(1).defendant.encode(),
+		);
+		node.storing(runs).storing([(won, self.won.encode())])
+	}
+}
+
+/// Returns a block in which nothing is seen of the accusation.
+fn at(height: u32) -> Block {
+	Block { height, ..Block::default() }
+}
+
+fn unknown() -> Result<(), TxError> {
+	let (call, reason) = ("Verification.accuse".into(), "the node is away".into());
+	Err(TxError::Unknown { call, reason })
+}
+
+fn failed(name: &str) -> Result<(), TxError> {
+	let (call, docs) = ("Verification.accuse".into(), String::new());
+	Err(TxError::Failed { call, name: name.into(), docs })
+}
+
+/// Returns the folder of a round in which trainer 1 is to be accused, which was sent at this height or was
+/// about to be.
+fn round(sent: Option<u32>) -> tempfile::TempDir {
+	let folder = tempfile::tempdir().unwrap();
+	let mut record = StandingRecord::default();
+	record.add(accusation(1));
+	record.accused[0].brought.sent = sent;
+	record.accused[0].looked = sent.unwrap_or_default();
+	std::fs::write(folder.path().join("standing.json"), serde_json::to_vec(&record).unwrap())
+		.unwrap();
+	folder
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_is_killed_before_it_sends_sends_after_that() {
+	for (height, is_sent) in [(101, false), (119, false), (120, true), (5_000, true), (90, true)] {
+		let round = round(Some(100));
+		assert_eq!(at(height).sends(round.path(), Ok(())).await, is_sent, "{height}");
+	}
+	// It is killed again and again, and the node says nothing.
+	let round = round(None);
+	for height in [100, 120, 140, 160, 900] {
+		assert!(at(height).sends(round.path(), unknown()).await, "{height}");
+		assert!(!at(height + 19).sends(round.path(), unknown()).await, "{height}");
+	}
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_came_on_chain_is_not_sent_again() {
+	let runs = |height| Block { runs: Some(7), ..at(height) };
+	let lost = |height| Block { won: 40, ..at(height) };
+	let cases = [
+		("it runs for long", vec![runs(105), runs(130), runs(2_000)]),
+		("it was lost", vec![runs(105), runs(130), lost(2_000), lost(2_400)]),
+		("it was lost at once", vec![runs(105), lost(108), lost(140), at(200)]),
+		("it ended, and nobody lost", vec![runs(105), at(400)]),
+		("it was lost while nobody looked", vec![lost(2_600), lost(2_640), at(2_700)]),
+	];
+	for (name, blocks) in cases {
+		for answer in [Ok(()), unknown()] {
+			let round = round(None);
+			assert!(at(100).sends(round.path(), answer).await);
+			for block in &blocks {
+				let is_sent = block.sends(round.path(), Ok(())).await;
+				assert!(!is_sent, "{name}: at {}", block.height);
+			}
+		}
+	}
+	// What is not in its own file, but on chain.
+	let round = round(None);
+	assert!(!runs(100).sends(round.path(), Ok(())).await);
+	assert!(!at(400).sends(round.path(), Ok(())).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_others_lost_or_another_fork_had_does_not_count() {
+	// Another challenger loses while this one looks at every block.
+	let folder = round(None);
+	assert!(at(100).sends(folder.path(), unknown()).await);
+	for block in [at(105), Block { won: 40, ..at(110) }] {
+		assert!(!block.sends(folder.path(), Ok(())).await, "{}", block.height);
+	}
+	assert!(Block { won: 40, ..at(120) }.sends(folder.path(), Ok(())).await);
+
+	// The block in which it was is not on the chain any more.
+	let folder = round(None);
+	assert!(at(100).sends(folder.path(), Ok(())).await);
+	for block in [Block { runs: Some(7), ..at(101) }, at(102), at(119)] {
+		assert!(!block.sends(folder.path(), Ok(())).await, "{}", block.height);
+	}
+	assert!(at(120).sends(folder.path(), Ok(())).await);
+	assert!(!Block { runs: Some(9), ..at(121) }.sends(folder.path(), Ok(())).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_refused_for_good_is_not_sent_again() {
+	let refused = || failed("Court::NothingDenied");
+	let folder = round(None);
+	for height in [100, 120, 140] {
+		assert!(at(height).sends(folder.path(), refused()).await, "{height}");
+		assert!(!at(height + 19).sends(folder.path(), refused()).await, "{height}");
+	}
+	for height in [160, 1_000] {
+		assert!(!at(height).sends(folder.path(), Ok(())).await, "{height}");
+	}
+	// What the pool does not take is no word of the chain, and can be sent at once.
+	let folder = round(None);
+	let (call, reason) = ("Verification.accuse", "Inability to pay some fees");
+	for height in 100..105 {
+		let invalid = Err(TxError::Invalid { call: call.into(), reason: reason.into() });
+		assert!(at(height).sends(folder.path(), invalid).await, "{height}");
+	}
+	// The dispute that is there already is seen at the next look.
+	let folder = round(None);
+	for height in [100, 120, 140, 160] {
+		assert!(at(height).sends(folder.path(), failed("Court::AlreadyAccused")).await, "{height}");
+	}
+	assert!(!Block { runs: Some(7), ..at(161) }.sends(folder.path(), Ok(())).await);
+	// One that the bond does not cover waits until it does.
+	let folder = round(None);
+	let poor = || failed("Verification::StakeTooSmall");
+	assert!(at(100).sends(folder.path(), poor()).await, "the stake of the seat may cover it");
+	for block in [at(120), Block { free: 39, ..at(400) }] {
+		assert!(!block.sends(folder.path(), Ok(())).await, "{}", block.height);
+	}
+	assert!(Block { free: 40, ..at(401) }.sends(folder.path(), Ok(())).await);
 }
 
 /// What differs in a bundle that was opened since is an accusation, but for what is forced and has the trace

@@ -188,7 +188,7 @@ impl Inner {
 		}
 	}
 
-	fn end(&mut self, id: DisputeId, ending: Ending) {
+	pub fn end(&mut self, id: DisputeId, ending: Ending) {
 		let Some(dispute) = self.disputes.remove(&id) else { return };
 		self.ended.insert(id, ending);
 		if matches!(ending, Ending::Convicted { .. }) {

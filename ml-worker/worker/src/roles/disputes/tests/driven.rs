@@ -300,3 +300,50 @@ async fn an_honest_trainer_accuses_another_result_and_wins() {
 		assert_eq!(court.inner().ended.len(), 1, "{name}");
 	}
 }
+
+/// Whoever was killed before it showed what it was bound to, and came back when that had lapsed, accuses
+/// again. Whoever lost does not.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_lapsed_before_it_was_shown_is_brought_again() {
+	let scene = Scene::new();
+	let me = challenger(0);
+	let (_, change) = CHANGES[0];
+	let cheat = Run::new(&scene.job, change);
+	let theirs = cheat.result();
+	let served = scene.folder.path().join("served");
+	scene.serve(&cheat, &served);
+	let files = Files { result: served, ..Files::of_bundle(&scene.bundle(), scene.inputs.clone()) };
+	let court = Court::new(CLOCK);
+	court.claim(defendant(), &scene.job.world.case, &theirs);
+	let view = scene.view(&[(TRAINER, theirs), (me, scene.honest)]);
+	let mut accuser = Player::new(&court, me, Some(Kill::Before), view, files);
+	let accused = accusation(&cheat, &Run::new(&scene.job, Change::Nothing));
+	let record = Record::new(testing::SEED, theirs.bundle_root, accused);
+	accuser.driver.accusations().add(record).unwrap();
+	let kills = |accuser: &Player| accuser.seat.killed.lock().unwrap().len();
+	while kills(&accuser) < 2 {
+		accuser.block().await;
+		court.next_block(false);
+	}
+	assert!(court.inner().disputes.is_empty() && court.inner().bound.len() == 1);
+	for _ in 0..60 {
+		court.next_block(false);
+	}
+	court.inner().bound.clear();
+	while court.inner().disputes.is_empty() {
+		accuser.block().await;
+		court.next_block(false);
+		assert!(court.inner().now.height < 400, "{:?}", accuser.errors);
+	}
+	// It is silent, and loses.
+	for _ in 0..2 {
+		accuser.block().await;
+	}
+	court.inner().end(0, Ending::Acquitted { by_clock: true });
+	for _ in 0..3 * plan::AGAIN {
+		accuser.block().await;
+		court.next_block(false);
+	}
+	assert_eq!(accuser.events("accusation_lost"), 1);
+	assert!(court.inner().disputes.is_empty() && court.inner().bound.is_empty());
+}
