@@ -7,7 +7,7 @@ use trainyard_protocol::{
 	job::WorkResult,
 	pieces::Piece,
 	relay::{self, ChunkOpening},
-	JobId,
+	JobId, H256,
 };
 use trainyard_traits::PieceChunks;
 
@@ -21,13 +21,13 @@ pub struct Chunks;
 impl PieceChunks for Chunks {
 	fn chunks(job: JobId, result: &WorkResult, piece: Piece) -> u64 {
 		let charged = TaskMarket::charged_seat(job, *result);
-		charged.map_or(0, |charged| relay::chunks(&charged.case.spec, piece))
+		charged.map_or(0, |charged| relay::chunks(&charged.case.spec, result, piece))
 	}
 
 	fn opens(
 		job: JobId,
 		result: &WorkResult,
-		piece: Piece,
+		piece: (Piece, &H256),
 		number: u64,
 		opening: &ChunkOpening,
 	) -> bool {

@@ -1,5 +1,5 @@
-// What is asked for because somebody withholds it, with the real node and the real worker. Of states and rows that
-// no block carries a relay committee is drawn, and either it has them and gives them away, or the result is lost.
+// What is asked for because somebody withholds it, with the real node and the real worker. Of samples of all states,
+// and of states and rows that no block carries, a relay committee is drawn, and either it has them and gives them away, or the result is lost.
 // Smaller ones a stranger asks for on chain, with a pledge.
 //
 // All stories share one development chain, on which a rescue carries 300,000 bytes, and six verifiers, of
@@ -19,9 +19,8 @@ import { anyPort, serveFiles, serveLine } from './lib/net.mjs';
 const { jobFromFlags, keyFromSuri, money, postJob, send, variantName } = trainyard;
 
 const UNIT = 10n ** 12n;
-/** What a seat of a relay earns, and what a committee of 31 costs, of which there are three here. */
+/** What a seat of a relay earns; for samples a tenth. A committee of 31 is paid for, of which there are three here. */
 const FEE = UNIT / 2n;
-const COMMITTEE = 31n * FEE;
 /** Accounts of the tests, made from //Ferdie's balance. */
 const TRAINERS = ['giver', 'withholder', 'keeper'];
 const VERIFIERS = ['one', 'two', 'three', 'four', 'five', 'six'];
@@ -49,7 +48,7 @@ const keys = {};
 const lines = [];
 /** Flags and environment of each worker, for its next start. */
 const workers = {};
-/** Each trainer's base URL, and to whom it gives states. */
+/** Each trainer's base URL, and to whom it gives states, whole ones (checkpoints) or parts of all (openings). */
 const trainers = {};
 /** Workers that have states of a result from nobody, by the root under which they are served. */
 const cutOff = new Map();
@@ -62,9 +61,9 @@ function passes(name, url) {
 	const asked = Object.values(trainers).find(({ base }) => url.startsWith(base));
 	// No trainer gives the watcher data, and of one job the submitter does not either.
 	if (name === 'watcher' && (url.endsWith('/hidden.csv') || (asked && url.includes('/blob/')))) return false;
-	const [, root] = /\/bundle\/([^/]*)\/(checkpoints|openings)\//.exec(url) ?? [];
+	const [, root, kind] = /\/bundle\/([^/]*)\/(checkpoints|openings)\//.exec(url) ?? [];
 	if (!root) return true;
-	return cutOff.get(name) !== root && (asked?.gives(name) ?? true);
+	return cutOff.get(name) !== root && (asked?.gives(name, kind) ?? true);
 }
 
 /** Starts a worker, or starts it again as it was. */
@@ -188,10 +187,11 @@ after(
 );
 
 describe('at the same time', { concurrency: 3, timeout: 420_000 }, () => {
-	test('data and a state that are withheld from a stranger are had from committees', async () => {
+	test('samples, data and a state that are withheld are had from committees', async () => {
 		const { giver } = trainers;
-		// Its audit has all that it asks for, and nobody else anything until a relay is drawn.
-		giver.gives = (name) => VERIFIERS.includes(name);
+		// Its audit has the states that it asks for. Nobody has parts of all of them, and a stranger has nothing,
+		// until a relay is drawn.
+		giver.gives = (name, kind) => VERIFIERS.includes(name) && kind === 'checkpoints';
 		const id = await order('patron', 'giver', { data: hidden, location: data.url('hidden.csv') });
 		const posted = await network.job(id);
 		// A segment of the other job is longer than what this one looks at.
@@ -199,32 +199,39 @@ describe('at the same time', { concurrency: 3, timeout: 420_000 }, () => {
 		await start('watcher', 'whistleblower', ['--segments-per-job', '2', '--max-ut', twoSegments(posted)]);
 
 		const stands = await seen(id, 'its result stands', standing);
-		const members = new Set(stands.audit.committee.map(({ verifier }) => nameOf(verifier)));
+		const committee = stands.audit.committee.map(({ verifier }) => nameOf(verifier));
+		const members = new Set(committee);
 		assert.deepEqual(
 			trainyard.verdicts(stands).map(({ verdict }) => verdict),
 			['replayed', 'replayed', 'replayed'],
 		);
-		giver.gives = (name) => members.has(name);
-		await told('watcher', { event: 'relay_asked', job: id });
+		// Seats 1 and 2 could not see how far the result moves, and replayed one more of their draw.
+		const blind = committee.slice(1);
+		for (const name of blind) assert.equal(log(name, { event: 'not_moved', job: id }).length, 1, name);
+		const asked = new Set();
+		giver.gives = (name, kind) => (kind === 'openings' ? asked : members).has(name);
 		const drawn = await relay(id, 'a committee is drawn', ({ seats }) => seats.length > 0);
-		assert.equal(nameOf(drawn.by), 'watcher');
-		assert.equal(drawn.piece.rows?.from, 0, 'without the rows nothing is replayed');
+		assert.ok(['watcher', ...blind].includes(nameOf(drawn.by)), nameOf(drawn.by));
+		assert.ok('samples' in drawn.piece, 'before anything else it is seen how far a result moves');
 		const seats = drawn.seats.map(({ who }) => nameOf(who));
 		assert.equal(seats.length, 3);
 		assert.ok(
 			seats.every((name) => VERIFIERS.includes(name) && !members.has(name)),
 			`${seats} is another committee than ${[...members]}`,
 		);
-		seats.forEach((name) => members.add(name));
+		seats.forEach((name) => {
+			members.add(name);
+			asked.add(name);
+		});
 
-		// One of them is killed when it has said that it has the data, and comes back to show a chunk of the rows.
+		// One of them is killed when it has said that it has the samples, and comes back to show a chunk of them.
 		const [killed] = seats;
 		await told(killed, { event: 'relay_said', job: id, has: true });
 		await network.fleet.running.find(({ name }) => name === killed).kill();
 		assert.deepEqual(log(killed, { event: 'relay_shown', job: id }), []);
 		await sleep(1_000);
 		await start(killed);
-		const held = await relay(id, 'the data are held', (found, stage) => found.id === drawn.id && stage === 'held');
+		const held = await relay(id, 'samples are held', (found, stage) => found.id === drawn.id && stage === 'held');
 		assert.deepEqual(
 			held.seats.map(({ shown, lost }) => [shown, lost]),
 			seats.map(() => [true, false]),
@@ -234,9 +241,13 @@ describe('at the same time', { concurrency: 3, timeout: 420_000 }, () => {
 		// Anybody can ask them on chain for chunks of what they have.
 		await send(api, api.tx.verification.askSeats(drawn.id, [0, 1, 2]), keys.patron);
 		for (const name of seats) await told(name, { event: 'relay_shown', job: id, relay: drawn.id }, 30, 2);
+		// The seats see by what these have which segment moved farthest, and replay that.
+		for (const name of blind) {
+			const { segment, verdict } = await told(name, { event: 'saw_moved', job: id }, 120);
+			assert.deepEqual([Number.isInteger(segment), verdict], [true, 'true']);
+		}
 		const looked = await told('watcher', { event: 'looked_at', job: id }, 180);
-		// Rows, and the states with which its segments begin; the first one is computed.
-		const lacked = ['rows', ...looked.segments.filter((segment) => segment > 0)];
+		assert.ok(log('watcher', { event: 'movement', job: id }).some(({ reason }) => !reason));
 
 		const job = await network.ended(id, JOB_SECONDS);
 		assert.equal(trainyard.ending(job), 'settled');
@@ -246,9 +257,16 @@ describe('at the same time', { concurrency: 3, timeout: 420_000 }, () => {
 		assert.ok(watcher.refused().some((url) => url.startsWith(giver.base)));
 		assert.ok(watcher.refused().includes(data.url('hidden.csv')));
 		const all = await said(before.block);
-		const own = all.filter(({ event, job }) => event === 'RelayAsked' && job === id);
-		assert.equal(own.length, lacked.length, 'a relay for each piece that it lacked');
-		const ends = all.filter(({ event, relay }) => event === 'RelayEnded' && own.some((of) => of.relay === relay));
+		const relays = all.filter(({ event, job }) => event === 'RelayAsked' && job === id);
+		// Samples once, for whoever lacks them; then rows, and the states with which its segments begin, of which
+		// the first one is computed.
+		const lacked = ['samples', 'rows', ...looked.segments.filter((segment) => segment > 0).map(() => 'state')];
+		assert.deepEqual(
+			relays.map(({ piece }) => Object.keys(piece)[0]),
+			lacked,
+			'a relay for each piece that was lacking',
+		);
+		const ends = all.filter(({ event, relay }) => event === 'RelayEnded' && relays.some((of) => of.relay === relay));
 		assert.deepEqual(
 			ends.map(({ held }) => held),
 			lacked.map(() => true),
@@ -258,9 +276,14 @@ describe('at the same time', { concurrency: 3, timeout: 420_000 }, () => {
 			[],
 			'who was killed lost nothing',
 		);
-		// Looking cost it three fees each time, and that others, or it, had asked before.
-		const relays = lacked.reduce((sum, _, index) => sum + 3n * FEE + BigInt(index) * COMMITTEE, 0n);
-		assert.equal(await spent('watcher', before), relays);
+		// Each relay costs who asked it three fees, and what others, or it, had asked before.
+		let [sum, earlier] = [0n, 0n];
+		for (const { piece, who } of relays) {
+			const fee = 'samples' in piece ? FEE / 10n : FEE;
+			if (who === address('watcher')) sum += 3n * fee + earlier;
+			earlier += 31n * fee;
+		}
+		assert.equal(await spent('watcher', before), sum);
 		for (const name of ['watcher', 'patron']) assert.equal(await heldForAsking(name), 0n);
 	});
 
@@ -308,7 +331,8 @@ describe('at the same time', { concurrency: 3, timeout: 420_000 }, () => {
 
 	test('what a trainer withholds from a stranger is stored where it pledges more than a crowd', async () => {
 		const { keeper } = trainers;
-		keeper.gives = (name) => name !== 'stranger';
+		// How far the result moves it sees.
+		keeper.gives = (name, kind) => name !== 'stranger' || kind === 'openings';
 		const id = await order('buyer', 'keeper', SMALL);
 		const posted = await network.job(id);
 		const before = await accounts(api, [address('stranger'), address('crowd')]);

@@ -41,6 +41,9 @@ BLOCK = 6
 MOST_WINDOWS = 42  # primitives/traits/src/court.rs, MAX_WINDOWS
 PRICE_OF_1000 = 1_021.3  # docs/protocol.md: price of a job of 1,000 ut at 1 TRY
 DAY = 86_400
+RELAY_SEATS, APPEAL_SEATS = 31, 61  # primitives/protocol/src/relay.rs
+PRICE_PART = 1_250  # a seat of a relay earns at least this part of the price
+RELAY_FEE, SAMPLES_PART = 0.5, 10  # for 4 GiB; samples are paid a tenth
 
 
 @dataclass
@@ -246,12 +249,49 @@ def hidden(saved):
     return lambda S, N, k, w: (np.array([missed(S, N, k, w)]), np.array([2.0 * saved]))
 
 
+def misled(w):
+    """The probability that a relay's answer is what an owner of this share of the bonds wants, where somebody doubts
+    it: it has a majority of both committees together."""
+    return float(majority(w, RELAY_SEATS + APPEAL_SEATS))
+
+
 def unopened(S, N, k, w):
-    """A jump of which nobody opens the parts that would show it: the two seats that look at movement draw
-    one segment more each."""
+    """A jump of which nobody opens the samples that would show it. The two seats that look at movement draw one
+    segment more each, and one of them that is not the cheat's asks a relay: the result is lost, or what it has
+    shows the jump, but where the relay is the cheat's."""
+    q = (1 - 1 / N) ** np.array([first_draws(k), k + 1, k])
+    first, blind, other = w + (1 - w) * q
+    asked = (1 - w) ** 2 * q[1] ** 2 + 2 * w * (1 - w) * q[1]
+    assert abs(asked + w**2 - blind**2) < 1e-12
+    p = first * other ** (S - 3) * (w**2 + asked * misled(w))
+    return np.array([p]), np.array([2.0])
+
+
+def unasked(S, N, k, w):
+    """The same where nobody asked a relay."""
     one = lambda n: w + (1 - w) * (1 - 1 / N) ** n
     p = one(first_draws(k)) * one(k + 1) ** 2 * one(k) ** (S - 3)
     return np.array([p]), np.array([2.0])
+
+
+def among(seats, w, k):
+    """The probability that so many seats are the cheat's."""
+    return math.comb(seats, k) * w**k * (1 - w) ** (seats - k)
+
+
+def asking(w):
+    """What an owner of this share of the bonds has, in prices, that posted a job and asks a relay for what its honest
+    trainer serves. It looks at how many seats of the committee are its own. Either these say the truth, and it pays
+    the others; or it goes on: they deny it, it doubts the answer that it is held, and has its price back where both
+    committees together deny it, or pays all others. Where they are a majority, the trainer doubts."""
+    least = (RELAY_SEATS + APPEAL_SEATS) // 2 + 1
+    fee, has = 1 / PRICE_PART, 0.0
+    for own in range(RELAY_SEATS + 1):
+        others = RELAY_SEATS - own
+        wins = sum(among(APPEAL_SEATS, w, k) for k in range(max(0, least - own), APPEAL_SEATS + 1))
+        costs = RELAY_SEATS if own > others else others + APPEAL_SEATS * (1 - w)
+        has += among(RELAY_SEATS, w, own) * max(-others * fee, wins - (1 - wins) * costs * fee)
+    return has
 
 
 def over_seats(one, seats, k):
@@ -266,7 +306,7 @@ def missed(seats, N, k, w):
 
 
 SEEN_TWICE, SEEN_ONCE = shown(2), shown(1)
-LISTED = (no_segment, some_segments, standstill, SEEN_TWICE, SEEN_ONCE)
+LISTED = (no_segment, some_segments, standstill, SEEN_TWICE, SEEN_ONCE, unopened)
 HIDDEN = tuple(hidden(saved) for saved in (1 / 3, 1 / 2, 1))
 
 
@@ -331,7 +371,7 @@ ROWS = (
     (standstill, "jump to a standstill", ((3, 30), (3, 1_000))),
     (SEEN_TWICE, "jump that parameters and moments show", ((3, 1_000), (15, 1_000))),
     (SEEN_ONCE, "jump that one of them shows", ((3, 1_000), (15, 1_000))),
-    (unopened, "jump of which nobody opens parts", ((3, 1_000), (15, 1_000))),
+    (unopened, "jump of which nobody opens samples", ((3, 1_000), (15, 1_000))),
     (hidden(1), "hidden, saves all", ((3, 30), (3, 1_000))),
     (hidden(0.05), "hidden, saves 5 %", ((3, 1_000),)),
 )
@@ -500,9 +540,12 @@ def sentences():
         f"{DRAWS - 1} draws find 10 % of false segments with {percent(ten[0])}",
         f"three seats would need {percent(everybody[0])} and fifteen {percent(everybody[1])}",
         f"with 40 % of three seats {percent(ten[1])}, of fifteen {percent(ten[2])}",
-        f"a majority of 31 with {percent(majority(0.4, 31))}, of 61 with {percent(majority(0.4, 61))}",
+        f"a majority of 31 with {percent(majority(0.4, 31))}",
         f"is {listed([f'{hit(n):.3f}' for n in (30, 100, 1_000)])} for 30, 100 and 1,000 segments "
         f"(k = {', '.join(str(first_draws(k)) for _, k in drawn)})",
+        f"of both together with {percent(misled(0.4))}, and who posted a job and asks loses {percent(-asking(0.4), 2)} of its price on the average",
+        f"So a relay of samples costs {31 * RELAY_FEE / SAMPLES_PART:.2f} TRY, or {percent(31 / PRICE_PART, 2)} of the price",
+        f"a single jump among 1,000 segments would be found with {percent(1 - unasked(3, 1_000, 15, 0)[0][0])}",
         f"one draw of three seats and 40 % at most {bound(3, 1, 0.4):.2f}",
         f"the least multiple that holds for every job is {least_multiple():.2f}",
         "cost more to check: " + ", ".join(f"{most} of {n:,}" for n, most in replays),

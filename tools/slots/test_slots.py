@@ -325,6 +325,28 @@ def test_a_dispute_narrows_to_one_in_its_rounds():
             assert court.levels(fan, count) == found, (fan, count)
 
 
+def test_who_opens_nothing_gains_no_more_than_who_is_seen():
+    """Committees of three, drawn: how often nobody finds a jump of which nobody opens samples."""
+    rng = np.random.default_rng(23)
+    S, N, k, w, rounds = 3, 30, 1, 0.4, 200_000
+    owned = rng.random((rounds, S)) < w
+    draws = np.array([court.first_draws(k), k + 1, k + 1])
+    missed = rng.random((rounds, S)) < (1 - 1 / N) ** draws
+    misled = rng.random(rounds) < court.misled(w)
+    asks = ~owned[:, 1] | ~owned[:, 2]
+    passed = (owned | missed).all(axis=1) & (~asks | misled)
+    close(passed.mean(), court.unopened(S, N, k, w)[0][0], 0.004)
+    # It was the attack that was left: 57 prices were needed where now less than one is.
+    assert court.needed(court.unasked, 3, 1_000, 15, 0) > 50
+    assert court.needed(court.unopened, 3, 1_000, 15, 0.4) < 1
+    for share in court.SHARES[1:]:
+        assert court.asking(share) < 0, "asking for a lie does not pay"
+    # With a part of the price that is half of that it would.
+    part, court.PRICE_PART = court.PRICE_PART, 2 * court.PRICE_PART
+    assert court.asking(0.4) > 0
+    court.PRICE_PART = part
+
+
 def test_the_record_of_the_court_has_its_numbers():
     """Each cell of its tables, and each sentence with a number."""
     text = court.RECORD.read_text(encoding="utf-8")

@@ -392,6 +392,7 @@ impl<T: Config> Pallet<T> {
 			audit_segments: job.terms.audit_segments,
 			verifiers: job.terms.verifiers,
 			fee: job.terms.audit_fee,
+			price: job.quote.price,
 			needs,
 			rate: job.terms.machine.rate(),
 			challenge: hearing.deposit,

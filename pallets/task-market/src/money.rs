@@ -113,6 +113,7 @@ impl<T: Config> Pallet<T> {
 			validation_rows: dataset.validation_rows,
 			features: dataset.features,
 			labels_per_row: dataset.labels_per_row(),
+			samples: needs.samples,
 		};
 		let results = Self::results(spec).ok_or(Error::<T>::TooManyResults)?;
 		Ok(Quote::new(parts, sums, seat, sizes, results))

@@ -86,6 +86,7 @@ impl<T: Config> Pallet<T> {
 			.filter(|found| found.decision.is_none())
 			.ok_or(Error::<T>::NoSuchGroup)?;
 		let result = found.result;
+		ensure!(pieces.iter().all(Piece::is_answered), Error::<T>::OnlyRelayed);
 		let tensors = Self::tensor_bytes(job, pieces.iter().copied());
 		ensure!(sizes.exist(&pieces, &result, tensors.len()), Error::<T>::NoSuchPiece);
 		let claims = Claims::<T>::get(job, &who);

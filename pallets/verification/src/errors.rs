@@ -123,6 +123,8 @@ mod errors {
 		TooManyBytes,
 		/// A rescue carries this piece: `request` asks for it.
 		FitsOnChain,
+		/// No block carries samples of all states: `request_relay` asks for them.
+		OnlyRelayed,
 		/// As many relays of this job run as there can be: ask again when one has ended.
 		TooManyRelays,
 		/// There is no relay with this number, or it has ended.

@@ -248,8 +248,16 @@ pub const AGAIN: u32 = 6;
 /// What the owner of the audit gives back for claims at most.
 pub const STORAGE: u128 = 2_000;
 /// What the bytes of the pieces of the results follow from, and the price of one.
-pub const SIZES: PieceSizes =
-	PieceSizes { state: 400, train_rows: 20, validation_rows: 5, features: 1, labels_per_row: 1 };
+pub const SIZES: PieceSizes = PieceSizes {
+	state: 400,
+	train_rows: 20,
+	validation_rows: 5,
+	features: 1,
+	labels_per_row: 1,
+	samples: 0,
+};
+/// The same of states that have samples.
+pub const SAMPLED: PieceSizes = PieceSizes { samples: 1_024, ..SIZES };
 /// Contents of the rows.
 pub const CONTENTS: [H256; 4] = [H256([21; 32]), H256([22; 32]), H256([23; 32]), H256([24; 32])];
 /// Bytes of the tensors of a state.

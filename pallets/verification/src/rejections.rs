@@ -131,6 +131,11 @@ impl<AccountId: Clone + PartialEq> Audit<AccountId> {
 		})
 	}
 
+	/// Returns whether a seat was right about all that it rejected.
+	fn was_right(&self, of: &Rejecting<AccountId>) -> bool {
+		of.named.iter().all(|who| self.is_lost(who))
+	}
+
 	/// Returns whether a trainer that a seat named has lost: it is out, or its result is lost.
 	fn is_lost(&self, trainer: &AccountId) -> bool {
 		let mut delivered = self.groups.iter().filter(|group| group.trainers.contains(trainer));
@@ -230,11 +235,10 @@ impl<T: Config> Pallet<T> {
 	/// Results do not stand any more: whoever rejected one without an accusation, made none since and was not
 	/// right pays as who says nothing. It could accuse when its bond was free again.
 	pub(crate) fn charge_postponed(job: JobId, audit: &mut AuditOf<T>) {
-		let is_wrong = |of: &Rejecting<_>| of.named.iter().any(|who| !audit.is_lost(who));
-		let postponing = Self::postponing(job, audit).into_iter();
-		let wrong: Vec<T::AccountId> = postponing.filter(is_wrong).map(|of| of.seat).collect();
+		let mut wrong = Self::postponing(job, audit);
+		wrong.retain(|of| !audit.was_right(of));
 		let cost = Self::tariff(audit.stake).of(Fault::NoVerdict, audit.fee);
-		for who in wrong {
+		for Rejecting { seat: who, .. } in wrong {
 			let Some(member) = audit.member_mut(&who) else { continue };
 			let locked = core::mem::take(&mut member.locked);
 			Pool::<T>::mutate(|pool| {
@@ -259,15 +263,14 @@ impl<T: Config> Pallet<T> {
 	/// Everything is decided: takes what absence costs, as far as a bond is free, from the seats of rounds that
 	/// were not heard that rejected something without an accusation and were not right.
 	pub(crate) fn charge_owing(job: JobId, audit: &mut AuditOf<T>) {
-		let owing = core::mem::take(&mut audit.owing);
-		let wrong = |of: &Rejecting<_>| of.named.iter().any(|who| !audit.is_lost(who));
-		let wrong: Vec<T::AccountId> = owing.into_iter().filter(wrong).map(|of| of.seat).collect();
+		let mut wrong = core::mem::take(&mut audit.owing).into_inner();
+		wrong.retain(|of| !audit.was_right(of));
 		if wrong.is_empty() {
 			return;
 		}
 		let cost = Self::tariff(audit.stake).of(Fault::NoVerdict, audit.fee);
 		Pool::<T>::mutate(|pool| {
-			for verifier in wrong {
+			for Rejecting { seat: verifier, .. } in wrong {
 				let Some(entry) = pool.get_mut(&verifier) else { continue };
 				let amount = Self::move_to_jackpot(&verifier, cost.min(entry.free()));
 				entry.lose(amount);
@@ -279,10 +282,9 @@ impl<T: Config> Pallet<T> {
 
 	/// Everything is decided: lets those have their fees who were right about what they rejected.
 	pub(crate) fn pay_waiting(audit: &mut AuditOf<T>) {
-		let waiting = core::mem::take(&mut audit.waiting);
-		let due = waiting.into_iter().filter(|of| of.named.iter().all(|who| audit.is_lost(who)));
-		let due: Vec<T::AccountId> = due.map(|of| of.seat).collect();
-		for seat in due {
+		let mut due = core::mem::take(&mut audit.waiting).into_inner();
+		due.retain(|of| audit.was_right(of));
+		for Rejecting { seat, .. } in due {
 			// Bounded by the rounds and the size of a committee.
 			let _ = audit.served.try_push(seat);
 		}

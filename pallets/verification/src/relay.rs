@@ -1,4 +1,5 @@
-//! Pieces that are too large for the chain: a committee says whether they are to be had.
+//! Pieces that are too large for the chain, and samples of all states: a committee says whether they are to be
+//! had.
 //!
 //! Whoever lacks such a piece while results stand asks for it, and prepays the seats of a committee that is
 //! drawn for it from the pool, without the job's parties, its audit's committee and the asker.
@@ -10,17 +11,19 @@
 //! - Where a majority has it, whoever asked fetches it from the seats. For an hour anybody can ask any of
 //!   them for a chunk that a later seed draws; who does not bring it loses its stake, and where no
 //!   majority is left that has it, it is as if there had been none.
-//! - Whoever doubts an answer can ask for a larger committee once, at its cost. Its answer stands.
+//! - Whoever doubts an answer can ask for a larger committee once, at its cost. Then what the majority of both
+//!   together has stands.
 //!
 //! *Money.* A seat earns its fee where its word is the answer: who says nothing without looking earns
 //! nothing where others have the piece, and who says yes without having it loses its stake. Who says nothing
 //! at all pays as for an audit that it was absent from. What seats did not earn returns; where a doubt was
 //! right, what the first committee did not earn is the doubter's, up to what it paid. Who asked for what
 //! was not to be had has what it paid back from the audit's escrow for storing, which the trainers' deposit
-//! makes whole. So has whoever asked meanwhile for another piece of that result. A seat of the audit that lacked the result, or was drawn to replay it again, has the fees of
-//! the seats back from there as well, where the piece was held. Each answer that a piece is
-//! held, and each relay that runs, makes the next relay of that result dearer by one committee: asking
-//! again and again costs the square of it. The rest of that goes to the jackpot.
+//! makes whole. So has whoever asked meanwhile for another piece of that result. A seat of the audit that
+//! lacked the result, or was drawn to replay it again, has the fees of the seats back from there as well, where
+//! the piece was held; of samples a seat that picks by them has. Each answer that a piece is held, and each
+//! relay that runs, makes the next relay of that result dearer by what its committee cost: asking again and
+//! again costs the square of it. The rest of that goes to the jackpot.
 //!
 //! *Time.* Relays are opened for as long as challenges can be, and each ends after at most fourteen periods
 //! and the seeds between them. Meanwhile the window is open. Periods stand still where blocks have no room,
@@ -31,8 +34,8 @@ mod record;
 mod steps;
 
 use crate::{
-	AuditRecords, Config, Error, Event, HeldRelays, Locations, NextRelay, OpenRelays, Pallet,
-	Relays,
+	AuditOf, AuditRecords, Config, Error, Event, HeldRelays, Locations, NextRelay, OpenRelays,
+	Pallet, Relays,
 };
 use alloc::vec::Vec;
 use frame_support::{
@@ -97,7 +100,7 @@ impl<T: Config> Pallet<T> {
 		let tensors = Self::tensor_bytes(job, core::iter::once(piece));
 		ensure!(audit.sizes.exist(&[piece], &result, tensors.len()), Error::<T>::NoSuchPiece);
 		let bytes = audit.sizes.of(&piece, &result, &tensors);
-		let carried = bytes <= T::MaxRescue::get();
+		let carried = piece.is_answered() && bytes <= T::MaxRescue::get();
 		ensure!(!carried, Error::<T>::FitsOnChain);
 		let chunks = chunks(&result);
 		ensure!(chunks > 0, Error::<T>::NoSuchPiece);
@@ -109,20 +112,25 @@ impl<T: Config> Pallet<T> {
 		let id = NextRelay::<T>::get();
 		ensure!((open.len() as u32) < MAX_RELAYS, Error::<T>::TooManyRelays);
 
-		let hours = relay::hours(chunks.saturating_mul(CHUNK_BYTES));
-		let fee = T::RelayFee::get().saturating_mul(hours.into());
+		let opened = chunks.saturating_mul(CHUNK_BYTES);
+		let hours = relay::hours(opened);
+		let fee = Self::relay_fees(&audit).of_seat(&piece, opened);
 		let committee = fee.saturating_mul(SEATS.into());
 		// Those that run count as if they had found it held: whoever asks for much at once pays no less.
-		let of_group = |id: &&RelayId| Relays::<T>::get(id).is_some_and(|r| r.group == group);
-		let running = open.iter().filter(of_group).count() as u32;
-		let dearer = HeldRelays::<T>::get(job, group).saturating_add(running);
-		let surcharge = committee.saturating_mul(dearer.into());
+		let running = open.iter().filter_map(Relays::<T>::get).filter(|r| r.group == group);
+		let held = HeldRelays::<T>::get(job, group);
+		let surcharge =
+			running.fold(held, |sum, relay| sum.saturating_add(relay.of_first_committee()));
 		let prepaid = committee.checked_add(surcharge).ok_or(ArithmeticError::Overflow)?;
 		ensure!(prepaid <= most, Error::<T>::RelayTooDear);
 		T::Currency::hold(&REASON.into(), &who, prepaid)?;
 		let disk_mib = match piece {
 			// Of rows the files and what is decoded of them, which every seat of the audit has as well.
 			Piece::Rows { .. } => audit.needs.disk_mib,
+			// What opens a chunk is kept as well: 31 hashes at most, and the content of its tensor.
+			Piece::Samples => {
+				u32::try_from(bytes.saturating_mul(2).div_ceil(1 << 20)).unwrap_or(u32::MAX)
+			}
 			_ => u32::try_from(bytes.div_ceil(1 << 20)).unwrap_or(u32::MAX),
 		};
 		let relay = Relay {
@@ -138,6 +146,7 @@ impl<T: Config> Pallet<T> {
 			stake: T::SeatStake::get(),
 			needs: Resources { work: 0, memory_mib: 0, disk_mib },
 			span: T::RelayHour::get().saturating_mul(hours),
+			places: None,
 			stage: RelayStage::Drawing { after: T::Beacon::draw_height(now) },
 			since: (now, T::Blobs::full_blocks()),
 			served: false,
@@ -149,7 +158,8 @@ impl<T: Config> Pallet<T> {
 		};
 		open.try_push(id).map_err(|_| Error::<T>::TooManyRelays)?;
 		if let Some(found) = audit.groups.get_mut(group as usize) {
-			found.relayed = true;
+			// By samples nobody replays anything: who lacked a state asks for that.
+			found.relayed |= piece != Piece::Samples;
 		}
 		NextRelay::<T>::put(id.saturating_add(1));
 		OpenRelays::<T>::insert(job, &open);
@@ -159,6 +169,11 @@ impl<T: Config> Pallet<T> {
 		Self::schedule(id, now.saturating_add(1));
 		Self::deposit_event(Event::RelayAsked { relay: id, job, group, piece, who, prepaid });
 		Ok(())
+	}
+
+	/// Returns what seats of relays of an audit's results earn.
+	pub(crate) fn relay_fees(audit: &AuditOf<T>) -> relay::Fees {
+		relay::Fees::of(T::RelayFee::get(), audit.price)
 	}
 
 	pub(crate) fn do_say(who: T::AccountId, id: RelayId, has: bool) -> DispatchResult {
@@ -197,10 +212,12 @@ impl<T: Config> Pallet<T> {
 	pub(crate) fn take_chunk(
 		who: T::AccountId,
 		id: RelayId,
-		opens: impl FnOnce(JobId, &[WorkResult], Piece, u64) -> bool,
+		opens: impl FnOnce(JobId, &[WorkResult], (Piece, &H256), u64) -> bool,
 	) -> DispatchResult {
 		let mut relay = Relays::<T>::get(id).ok_or(Error::<T>::NoRelay)?;
 		let (job, piece, chunks, ask) = (relay.job, relay.piece, relay.chunks, relay.ask);
+		// There is a committee, so there are places.
+		let places = relay.places.unwrap_or_default();
 		let at = relay.seats.iter().position(|seat| seat.who == who);
 		let at = at.ok_or(Error::<T>::NotOnCommittee)?;
 		let (seed, last) = Self::due(&relay, at).ok_or(Error::<T>::NothingToShow)?;
@@ -211,7 +228,7 @@ impl<T: Config> Pallet<T> {
 		// forced leaves has the same states as all others.
 		let results = group.opened_results();
 		let number = relay::drawn(&seed, &who, chunks);
-		ensure!(opens(job, &results, piece, number), Error::<T>::WrongChunk);
+		ensure!(opens(job, &results, (piece, &places), number), Error::<T>::WrongChunk);
 		let Some(seat) = relay.seats.get_mut(at) else {
 			return Err(Error::<T>::NotOnCommittee.into());
 		};
@@ -343,6 +360,7 @@ impl<T: Config> Pallet<T> {
 			group: relay.group,
 			piece: relay.piece,
 			chunks: relay.chunks,
+			places: relay.places,
 			by: relay.by,
 			fee: relay.fee,
 			stage: relay.stage,

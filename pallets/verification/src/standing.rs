@@ -114,6 +114,7 @@ impl<T: Config> Pallet<T> {
 			audit_segments: 1,
 			verifiers: 3,
 			fee: 1,
+			price: 1,
 			needs: Default::default(),
 			rate: 1,
 			challenge: 1,

@@ -144,10 +144,11 @@ mod storage {
 	pub type OpenRelays<T> =
 		StorageMap<_, Twox64Concat, JobId, BoundedVec<RelayId, ConstU32<MAX_RELAYS>>, ValueQuery>;
 
-	/// How many relays of a result ended with the answer that the piece is held, by job and result.
+	/// The fees of the first committees of all relays of a result that ended with the answer that the piece is
+	/// held, by job and result: by so much the next relay of it is dearer.
 	#[pallet::storage]
 	pub type HeldRelays<T> =
-		StorageDoubleMap<_, Twox64Concat, JobId, Twox64Concat, u32, u32, ValueQuery>;
+		StorageDoubleMap<_, Twox64Concat, JobId, Twox64Concat, u32, Balance, ValueQuery>;
 
 	/// The relays by the height at which they are looked at.
 	#[pallet::storage]

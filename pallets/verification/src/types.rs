@@ -89,6 +89,8 @@ pub struct Audit<AccountId> {
 	pub found: BoundedVec<AccountId, ConstU32<MAX_VERIFIERS>>,
 	/// What a seat earns.
 	pub fee: Balance,
+	/// The price of the job's work, done once.
+	pub price: Balance,
 	/// What a seat locks of its verifier's bond.
 	pub stake: Balance,
 	/// What each accusation of a seat puts at stake: the deposit of a challenge, or the stake of a seat

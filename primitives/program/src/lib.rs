@@ -32,6 +32,7 @@ pub mod order;
 pub mod parts;
 pub mod reachable;
 pub mod reference;
+pub mod samples;
 pub mod schedule;
 pub mod spec;
 pub mod text;

@@ -2,6 +2,7 @@
 
 use crate::{
 	job::{Balance, Terms, MAX_AUDIT_ROUNDS, MIN_AUDIT_FEE},
+	pieces::Piece,
 	relay,
 };
 use codec::Encode;
@@ -89,9 +90,9 @@ pub struct Sums {
 	/// Protocol fee of all replicas together.
 	pub fee: Balance,
 	/// The part of the escrow for what seats get back of what they paid for pieces that their draws
-	/// read: half of the price of storing them, for each replica. Where no rescue carries a state, or all
-	/// rows, it also has what relays of these may cost that found what they should: [`relay::escrowed`] of
-	/// each, for each replica.
+	/// read: half of the price of storing them, for each replica. It also has what relays may cost that
+	/// found what they should: of samples, and where no rescue carries a state, or all rows, of these
+	/// ([`relays_of`]), for each replica.
 	pub storage: Balance,
 	/// Held from the submitter until the job ends: the pay of all replicas, the fee, the fees of a
 	/// full committee for all rounds that an audit may take, and `storage`.
@@ -123,9 +124,7 @@ impl Sums {
 		let audit = terms.audit_fee.checked_mul(Balance::from(services))?;
 		let pay = pay_of_all(price, terms.replicas)?;
 		let half = half_of_storing(lacking.stored, rates.storage_byte)?;
-		let of_state = relay::escrowed(lacking.relayed, rates.relay_fee)?;
-		let of_rows = relay::escrowed(lacking.relayed_rows, rates.relay_fee)?;
-		let relays = of_state.checked_add(of_rows)?;
+		let relays = relays_of(lacking, relay::Fees::of(rates.relay_fee, price))?;
 		let storage = half.checked_add(relays)?.checked_mul(Balance::from(terms.replicas))?;
 		let escrow = pay.checked_add(fee)?.checked_add(audit)?.checked_add(storage)?;
 		let stake = price.max(fee).checked_mul(DEPOSIT_MULTIPLE)?;
@@ -134,6 +133,15 @@ impl Sums {
 		let record = rates.record_base.checked_add(bytes)?;
 		Some(Self { work, training, price, fee, storage, escrow, deposit, record })
 	}
+}
+
+/// Returns what the escrow of a job has for relays of each replica's result, of which seats can lack this.
+/// `None` on overflow.
+pub fn relays_of(lacking: &Lacking, fees: relay::Fees) -> Option<Balance> {
+	let rows = Piece::Rows { from: 0, to: u32::MAX };
+	fees.escrowed(&Piece::State(0), lacking.relayed)?
+		.checked_add(fees.escrowed(&rows, lacking.relayed_rows)?)?
+		.checked_add(fees.escrowed(&Piece::Samples, lacking.samples)?)
 }
 
 /// Returns half of the price of storing that many bytes on chain, rounded down: what a trainer gets
@@ -290,7 +298,7 @@ mod tests {
 	}
 
 	/// What a rescue brings.
-	const RESCUE: Lacking = Lacking { stored: 3_000_001, relayed: 0, relayed_rows: 0 };
+	const RESCUE: Lacking = Lacking { stored: 3_000_001, relayed: 0, relayed_rows: 0, samples: 0 };
 
 	#[test]
 	fn storing_costs_by_the_byte() {
@@ -440,6 +448,15 @@ mod tests {
 			let both = Sums::of(&spec, &terms(3), &parts, &both, &Rates::RUNTIME).unwrap();
 			assert_eq!(both.storage - three.storage, 2 * (large.storage - three.storage));
 		}
+		// Samples of all states: a tenth of that.
+		let sampled = Lacking { samples: 1, ..RESCUE };
+		let cheap = Sums::of(&spec, &terms(1), &parts, &sampled, &Rates::RUNTIME).unwrap();
+		assert_eq!(cheap.storage - one.storage, 123 * TRY / 20);
+		let dear = Terms { price_per_ut: 1_000_000 * TRY, ..terms(1) };
+		let relayed = Sums::of(&spec, &dear, &parts, &sampled, &Rates::RUNTIME).unwrap();
+		let least = relayed.price / relay::PRICE_PART;
+		assert!(least > TRY / 2, "a part of the price");
+		assert_eq!(relayed.storage - one.storage, 123 * least);
 		let dear = Terms { price_per_ut: 1_000 * TRY, ..terms(1) };
 		let dear = sums(&spec, &dear).unwrap();
 		assert_eq!(dear.deposit, 3 * dear.price + audit);

@@ -22,7 +22,7 @@ use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
 use core::ops::Range;
 use scale_info::TypeInfo;
 use serde::{Deserialize, Serialize};
-use trainyard_program::spec::MAX_SEGMENTS;
+use trainyard_program::{samples, spec::MAX_SEGMENTS};
 
 /// Most pieces of one claim: as many as one seat reads.
 pub const MAX_PIECES: u32 = 2 * MAX_AUDIT_SEGMENTS + 4 + MAX_PARTINGS;
@@ -92,6 +92,9 @@ pub enum Piece {
 		/// The tensor, numbered in the order of `lower::state`.
 		index: u32,
 	},
+	/// The [samples] of all states, by which it is seen how far a run moves. They have no root of their own, so
+	/// no answer brings them: a [relay](crate::relay) committee says whether they are to be had.
+	Samples,
 }
 
 /// Some pieces of a result, ascending.
@@ -108,6 +111,11 @@ impl Piece {
 	/// Returns whether the chain knows of every answer whether it is right.
 	pub fn is_checked(&self) -> bool {
 		!matches!(self, Piece::State(_))
+	}
+
+	/// Returns whether trainers can store it on chain.
+	pub fn is_answered(&self) -> bool {
+		!matches!(self, Piece::Samples)
 	}
 }
 
@@ -136,6 +144,8 @@ pub struct PieceSizes {
 	pub features: u32,
 	/// Labels of a row.
 	pub labels_per_row: u32,
+	/// The samples of a state.
+	pub samples: u64,
 }
 
 /// The chunks of the blob of one content that hold some rows.
@@ -165,6 +175,7 @@ impl PieceSizes {
 				let bytes = usize::try_from(index).ok().and_then(|at| tensors.get(at));
 				bytes.copied().unwrap_or_default()
 			}
+			Piece::Samples => samples::chunks_of_run(self.samples, result.segments),
 		}
 	}
 
@@ -190,7 +201,7 @@ impl PieceSizes {
 			Piece::Leaves => true,
 			Piece::Rows { .. } => *piece == self.all_rows(),
 			Piece::State(at) => *at == result.segments,
-			Piece::Tensor { .. } => false,
+			Piece::Tensor { .. } | Piece::Samples => false,
 		}
 	}
 
@@ -248,6 +259,7 @@ impl PieceSizes {
 				checkpoint <= result.segments
 					&& usize::try_from(index).is_ok_and(|index| index < tensors)
 			}
+			Piece::Samples => self.of(piece, result, &[]) > 0,
 		};
 		!pieces.is_empty() && ascending && pieces.iter().all(exists)
 	}
@@ -262,6 +274,7 @@ pub fn is_read(piece: &Piece, segments: &[u32], result: &WorkResult) -> bool {
 			let is_end = |s: &u32| s == at || s.checked_add(1) == Some(*at);
 			*at == result.segments || segments.iter().any(is_end)
 		}
+		Piece::Samples => false,
 	}
 }
 

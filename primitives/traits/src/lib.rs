@@ -35,11 +35,11 @@ pub trait PieceChunks {
 	/// chunks, or the job is not audited.
 	fn chunks(job: JobId, result: &WorkResult, piece: Piece) -> u64;
 	/// Returns whether `opening` shows chunk `number` of that piece, under the roots of the result or of
-	/// the job's specification.
+	/// the job's specification. Samples are read at the places beside the piece.
 	fn opens(
 		job: JobId,
 		result: &WorkResult,
-		piece: Piece,
+		piece: (Piece, &H256),
 		number: u64,
 		opening: &ChunkOpening,
 	) -> bool;
@@ -176,6 +176,8 @@ pub struct AuditRequest<AccountId> {
 	pub verifiers: u32,
 	/// What a seat earns: absence costs a multiple of it.
 	pub fee: Balance,
+	/// The price of the job's work, done once: what seats of relays earn at least follows from it.
+	pub price: Balance,
 	/// What a seat needs of its verifier, over all results.
 	pub needs: Resources,
 	/// What a machine of the job's class computes in a second, in FLOP.

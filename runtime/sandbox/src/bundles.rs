@@ -216,7 +216,7 @@ impl Bundle {
 				let leaf = pieces::Leaf { index, checkpoint, path: self.path(index)? };
 				Some(Answer::State { leaf, blob: blob(index) })
 			}
-			Piece::Rows { .. } | Piece::Tensor { .. } => None,
+			Piece::Rows { .. } | Piece::Tensor { .. } | Piece::Samples => None,
 		};
 		let answers: Vec<Answer> = pieces.iter().filter_map(answer).collect();
 		answers.try_into().expect("there are few")

@@ -183,7 +183,7 @@ fn no_setting_makes_a_period_useless() {
 #[test]
 fn what_the_chain_carries_has_a_most() {
 	use trainyard_program::{needs::Needs, spec::JobSpec};
-	use trainyard_protocol::{fees, job::Terms, relay};
+	use trainyard_protocol::{fees, job::Terms, pieces::Piece, relay};
 	let mut chain = Chain::development();
 	let set_to = |bytes| {
 		let value = set(periods::Parameters::LargestRescue(periods::LargestRescue, bytes));
@@ -213,8 +213,13 @@ fn what_the_chain_carries_has_a_most() {
 			let stored = needs.lacking(terms.replayed_by_all(spec.segments()), room).stored;
 			2 * fees::half_of_storing(stored, fees::STORAGE_BYTE).unwrap()
 		};
-		let relays = |bytes| 2 * relay::escrowed(bytes, fees::RELAY_FEE).unwrap();
+		let of =
+			|piece, bytes| 2 * relay::Fees::of(fees::RELAY_FEE, 0).escrowed(&piece, bytes).unwrap();
+		let relays = |bytes| of(Piece::State(0), bytes);
 		assert_eq!(relays(needs.checkpoint), 123 * TRY);
+		let samples = of(Piece::Samples, needs.all_samples());
+		assert_eq!(samples, 123 * TRY / 10);
+		let half = |room| half(room) + samples;
 		assert_eq!(storage(), half(450 << 20));
 		assert!(needs.rows > needs.checkpoint);
 		assert_eq!(set_to(Some(needs.rows)), needs.rows);
@@ -223,7 +228,11 @@ fn what_the_chain_carries_has_a_most() {
 		assert_eq!(set_to(Some(needs.checkpoint)), needs.checkpoint);
 		assert_eq!(storage(), half(needs.checkpoint) + of_rows, "each state can be stored");
 		assert_eq!(set_to(Some(needs.checkpoint - 1)), needs.checkpoint - 1);
-		assert!(half(needs.checkpoint - 1) * 2 < half(needs.checkpoint), "no states are stored");
+		let stored = |room| half(room) - samples;
+		assert!(
+			stored(needs.checkpoint - 1) * 2 < stored(needs.checkpoint),
+			"no states are stored"
+		);
 		assert_eq!(storage(), half(needs.checkpoint - 1) + of_rows + relays(needs.checkpoint));
 		assert_eq!(set_to(Some(needs.files)), needs.files);
 		let refused = TaskMarket::checked_quote(&spec, &terms).unwrap_err();

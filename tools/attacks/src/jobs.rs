@@ -209,7 +209,14 @@ pub fn compact() -> Job {
 	Job::new(spec)
 }
 
-/// The same with noise, so that it earns power.
+/// The same in three segments, one of which can be picked by how far it moves.
+pub fn segmented() -> Job {
+	let mut spec = jobs::spec();
+	(spec.training.steps, spec.training.checkpoint_interval) = (6, 2);
+	Job::new(spec)
+}
+
+/// [`trained`] with noise, so that it earns power.
 pub fn powered() -> Job {
 	let mut spec = jobs::spec();
 	(spec.training.steps, spec.training.checkpoint_interval) = (2, 2);
@@ -310,7 +317,7 @@ impl Scene {
 					Bundle::made_up(&spec, byte, segments, diverged.is_some())
 				}
 				Makes::Trains(training) => {
-					let jobs = [trained(), powered(), compact()];
+					let jobs = [trained(), powered(), compact(), segmented()];
 					let job = jobs.into_iter().find(|job| job.spec().spec() == &view.spec);
 					let mut job = job.expect("it is a job that can be trained");
 					job.world.case.seed = seed;

@@ -25,6 +25,7 @@ pub mod metrics;
 pub mod openings;
 mod points;
 pub mod records;
+pub mod samples;
 mod tensorboard;
 pub mod tensors;
 

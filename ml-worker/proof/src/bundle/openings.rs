@@ -32,7 +32,7 @@ pub const MAX_PARTS: usize = 256;
 /// Most chunks of a tensor that are opened at once.
 pub const MAX_CHUNKS: usize = 16;
 /// A tensor is opened whole if it has fewer bytes than this, and by chunks otherwise.
-pub const WHOLE_BYTES: u64 = 64 << 10;
+pub use trainyard_program::samples::WHOLE_BYTES;
 /// Most bytes of tensors that are opened at once.
 pub const MAX_BYTES: u64 = 4 << 20;
 /// Longest header of a checkpoint file that is read. One of a job has about 150 bytes for each tensor.
@@ -171,20 +171,18 @@ pub enum OpenError {
 	},
 }
 
-/// Opens the chunk `number` of a state of this job, counted through all its tensors, as a seat of a relay
-/// does: of the checkpoint file at `path`, which `leaf` leads to. `None` where the state has no such chunk.
+/// Opens the chunk at this place of a state of this job, as a seat of a relay does: of the checkpoint file at
+/// `path`, which `leaf` leads to. `None` where the state has no such chunk.
 ///
 /// Hashes the whole state, as [`Opening::of_file`] does.
 pub fn relay_chunk(
 	spec: &CheckedSpec,
 	path: &Path,
 	leaf: Leaf,
-	number: u64,
+	place: &TensorChunk,
 ) -> Result<Option<ChunkOpening>, OpenError> {
-	let Some(TensorChunk { tensor, chunk }) = relay::tensor_chunk(spec, number) else {
-		return Ok(None);
-	};
-	let Ok(chunk) = u32::try_from(chunk) else { return Ok(None) };
+	let tensor = place.tensor;
+	let Ok(chunk) = u32::try_from(place.chunk) else { return Ok(None) };
 	let Some(parts) = Parts::new(vec![Part { tensor, chunks: vec![chunk] }]) else {
 		return Ok(None);
 	};

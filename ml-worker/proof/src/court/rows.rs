@@ -176,7 +176,8 @@ mod tests {
 		let result = WorkResult { bundle_root, true_root, model_root, segments, diverged };
 		let all = spec.dataset.train_rows + spec.dataset.validation_rows;
 		let piece = Piece::Rows { from: 0, to: all };
-		let chunks = relay::chunks(&spec, piece);
+		let chunks = relay::chunks(&spec, &result, piece);
+		let piece = (piece, &H256::zero());
 		assert!(chunks > 10, "contents of several chunks: {chunks}");
 		for number in 0..chunks {
 			let opening = rows_chunk(&spec, &path, number, &NEVER).unwrap().unwrap();

@@ -7,7 +7,7 @@ use crate::{
 	inputs::Inputs,
 };
 use std::{ops::Range, path::Path};
-use trainyard_program::spec::CheckedSpec;
+use trainyard_program::{samples, spec::CheckedSpec};
 use trainyard_protocol::{
 	accusation::LeafContent,
 	blob::{chunk_count, Chunked},
@@ -35,6 +35,7 @@ pub fn sizes_of(spec: &CheckedSpec) -> PieceSizes {
 		validation_rows: dataset.validation_rows,
 		features: dataset.features,
 		labels_per_row: dataset.labels_per_row(),
+		samples: samples::chunks_of_state(spec).saturating_mul(samples::CHUNK_BYTES),
 	}
 }
 
@@ -99,6 +100,8 @@ pub fn answers(
 				let answer = Answer::Rows { from, to, contents: hashes };
 				prepared.push(Prepared { answer, blobs });
 			}
+			// No answer brings them.
+			Piece::Samples => {}
 			Piece::State(index) => {
 				let Some((leaf, step)) = leaf(index).zip(spec.checkpoint_step(index)) else {
 					continue;

@@ -46,15 +46,13 @@ mod walk;
 pub use pick::{Movement, Pick};
 pub use walk::{Fault, Local, Request, Source, Walk};
 
-use crate::bundle::openings::{Part, Tensors, MAX_BYTES, MAX_PARTS, WHOLE_BYTES};
+use crate::bundle::openings::{Part, Parts, Tensors, MAX_BYTES, MAX_PARTS, WHOLE_BYTES};
 use primitive_types::H256;
 use serde::Serialize;
 use std::sync::Arc;
+pub use trainyard_program::samples::SLICES;
 use trainyard_program::{reachable::Kind, schedule::LearningRate, spec::CheckedSpec};
 use trainyard_protocol::{content, vrf};
-
-/// Chunks that are read of a tensor that is not read whole.
-pub const SLICES: u32 = 2;
 
 /// By which tensors of a run a segment is picked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -101,11 +99,21 @@ pub struct Plan {
 impl Plan {
 	/// Returns what the seat with this VRF `output` that picks by `measure` reads of a job.
 	pub fn of(spec: &CheckedSpec, measure: Measure, output: &H256) -> Self {
+		Self::of_kinds(spec, |kind| measure.reads(kind), output)
+	}
+
+	/// Returns what is read of every checkpoint of a job by whoever keeps [samples](crate::bundle::samples) of them
+	/// for others: at these `places` all that seats read that pick by any measure there.
+	pub fn of_samples(spec: &CheckedSpec, places: &H256) -> Self {
+		Self::of_kinds(spec, |_| true, places)
+	}
+
+	fn of_kinds(spec: &CheckedSpec, reads: impl Fn(Kind) -> bool, output: &H256) -> Self {
 		let tensors = Arc::new(Tensors::of(spec));
 		let (mut parts, mut names, mut kinds) = (Vec::new(), Vec::new(), Vec::new());
 		for (tensor, name) in (0u32..).zip(tensors.names()) {
 			let kind = Kind::of(name).0;
-			if !measure.reads(kind) {
+			if !reads(kind) {
 				continue;
 			}
 			let bytes = tensors.bytes(tensor).unwrap_or(u64::MAX);
@@ -129,6 +137,30 @@ impl Plan {
 	/// Returns the names of the tensors, in the order of [`Self::parts`].
 	pub fn names(&self) -> &[String] {
 		&self.names
+	}
+
+	/// Returns what to ask for to have all of it of one checkpoint: its index, the steps done there, and the hash of
+	/// its state.
+	pub fn requests(&self, checkpoint: u32, step: u32, state: H256) -> Vec<Request> {
+		let (mut all, mut from) = (Vec::new(), 0);
+		while let Some(request) = self.request((checkpoint, step, state), from, usize::MAX) {
+			from += request.parts.len();
+			all.push(request);
+		}
+		all
+	}
+
+	/// Returns what to ask for of a checkpoint, from part number `from` on, at most so many parts; `None` where no
+	/// part is left.
+	fn request(
+		&self,
+		(checkpoint, step, state): (u32, u32, H256),
+		from: usize,
+		most: usize,
+	) -> Option<Request> {
+		let count = self.asked_from(from, most);
+		let parts = Parts::new(self.parts.get(from..)?.get(..count)?.to_vec())?;
+		Some(Request { checkpoint, step, state, parts, tensors: self.tensors.clone() })
 	}
 
 	/// Returns how many of the parts from number `from` on one request asks for, `most` at most and at

@@ -11,7 +11,7 @@ use serde::Serialize;
 use std::{path::PathBuf, process::ExitCode};
 use trainyard_client::amount;
 use trainyard_program::{
-	needs::{MachineClass, Needs},
+	needs::{Lacking, MachineClass, Needs},
 	spec::CheckedSpec,
 	units::MICRO_UT_PER_UT,
 	work::{self, LayerWork, Parts},
@@ -20,6 +20,7 @@ use trainyard_protocol::{
 	blob, duties,
 	fees::{self, Rates, Sums},
 	job::{Terms, MAX_AUDIT_ROUNDS, UNDECIDED_PERCENT},
+	pieces::Piece,
 	relay,
 };
 
@@ -63,6 +64,8 @@ struct Figures {
 	/// Where no rescue carries a state, or the rows.
 	#[serde(skip_serializing_if = "Option::is_none")]
 	relays: Option<Relays>,
+	/// Samples of its states, by which it is seen how far a run moves.
+	samples: Option<Samples>,
 }
 
 #[derive(Serialize)]
@@ -174,6 +177,8 @@ fn figures(spec: &CheckedSpec, terms: Option<&Terms>) -> anyhow::Result<Figures>
 		),
 		None => None,
 	};
+	let price = money.as_ref().map_or(0, |money| money.price);
+	let fees = relay::Fees::of(fees::RELAY_FEE, price);
 	Ok(Figures {
 		parameters: spec.parameters(),
 		segments: spec.segments(),
@@ -189,8 +194,9 @@ fn figures(spec: &CheckedSpec, terms: Option<&Terms>) -> anyhow::Result<Figures>
 		layers: work::flop_by_layer(spec)?.into_iter().map(Layer::from).collect(),
 		machine: asked.machine,
 		demands,
+		relays: Relays::of(spec, fees),
+		samples: Samples::of(spec, fees),
 		money,
-		relays: Relays::of(spec),
 	})
 }
 
@@ -213,15 +219,52 @@ struct Relays {
 
 impl Relays {
 	/// Returns what relays of a job's states and rows cost; `None` where the chain carries both.
-	fn of(spec: &CheckedSpec) -> Option<Self> {
+	fn of(spec: &CheckedSpec, fees: relay::Fees) -> Option<Self> {
 		let room = blob::room().rescue;
 		let lacking = Needs::of(spec).lacking(0, room);
 		let (state, rows) = (lacking.relayed, lacking.relayed_rows);
-		let escrowed = |bytes| relay::escrowed(bytes, fees::RELAY_FEE);
-		let escrowed = escrowed(state)?.checked_add(escrowed(rows)?)?;
+		let escrowed = fees::relays_of(&Lacking { samples: 0, ..lacking }, fees)?;
 		let least = [state, rows].into_iter().filter(|bytes| *bytes > 0).min()?;
-		let prepaid = relay::price(least, fees::RELAY_FEE, relay::SEATS)?;
+		let prepaid = fees.of_seats(&Piece::State(0), least, relay::SEATS)?;
 		Some(Self { state, rows, room, escrowed, prepaid })
+	}
+}
+
+/// What it means that nobody opens the states of a result.
+#[derive(Serialize)]
+struct Samples {
+	/// Bytes of the samples of all states.
+	bytes: u64,
+	/// What the escrow has for relays of each replica's samples.
+	#[serde(with = "trainyard_program::text::decimal")]
+	escrowed: u128,
+	/// What who asks for them prepays at least.
+	#[serde(with = "trainyard_program::text::decimal")]
+	prepaid: u128,
+}
+
+impl Samples {
+	/// Returns what relays of the samples of a job's states cost; `None` where nothing is picked by them.
+	fn of(spec: &CheckedSpec, fees: relay::Fees) -> Option<Self> {
+		let bytes = Needs::of(spec).all_samples();
+		let escrowed = fees.escrowed(&Piece::Samples, bytes)?;
+		let prepaid = fees.of_seats(&Piece::Samples, bytes, relay::SEATS)?;
+		(bytes > 0).then_some(Self { bytes, escrowed, prepaid })
+	}
+}
+
+impl std::fmt::Display for Samples {
+	fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+		writeln!(
+			f,
+			"by {} MiB of samples of its states it is seen how far a result moves: where nobody opens \
+			 them, {} verifiers say whether they are to be had. Who asks them prepays {} or more, and the \
+			 escrow has {} for that of each replica",
+			self.bytes.div_ceil(1 << 20),
+			relay::SEATS,
+			amount::format(self.prepaid),
+			amount::format(self.escrowed),
+		)
 	}
 }
 
@@ -317,6 +360,9 @@ fn text(figures: &Figures, terms: Option<&Terms>) -> String {
 		out.push_str(&format!("its trainers earn the price, and no power: {reason}\n"));
 	}
 	out.push_str(&demanded(figures));
+	if let Some(samples) = &figures.samples {
+		out.push_str(&samples.to_string());
+	}
 	if let Some(relays) = &figures.relays {
 		out.push_str(&relays.to_string());
 	}
@@ -416,7 +462,9 @@ mod tests {
 		assert_eq!((money.pay, money.undecided), (all / 2, all / 2 / 5));
 		// Of each of three seats a draw, two by duty, and where results part.
 		let rescue = u128::from(Needs::of(&spec).lacking(12, blob::room().rescue).stored);
-		assert_eq!(money.storage, 2 * (rescue * fees::STORAGE_BYTE / 2));
+		// And for samples what relays of them may cost.
+		let relays = 123 * fees::RELAY_FEE / 10;
+		assert_eq!(money.storage, 2 * (rescue * fees::STORAGE_BYTE / 2 + relays));
 		assert_eq!(money.escrow, all + money.fee + 45 + money.storage);
 		assert!(Money::of(&spec, &Terms { price_per_ut: u128::MAX, ..terms }, &parts).is_none());
 	}
@@ -467,6 +515,10 @@ mod tests {
 		let mut spec = JobSpec::example();
 		let few = figures(&spec.clone().check().unwrap(), None).unwrap();
 		assert!(few.relays.is_none());
+		let samples = few.samples.as_ref().unwrap();
+		assert_eq!(samples.prepaid, 31 * fees::RELAY_FEE / 10);
+		assert_eq!(samples.escrowed, 123 * fees::RELAY_FEE / 10);
+		assert!(text(&few, None).contains("MiB of samples of its states"));
 		let Model::Mlp { hidden, .. } = &mut spec.model else { unreachable!() };
 		*hidden = vec![7_800, 7_800].try_into().unwrap();
 		spec.training.checkpoint_interval = spec.training.steps;
@@ -474,6 +526,7 @@ mod tests {
 		let relays = figures.relays.as_ref().unwrap();
 		assert_eq!(relays.prepaid, 31 * fees::RELAY_FEE);
 		assert_eq!(relays.escrowed, 123 * fees::RELAY_FEE);
+		assert!(figures.samples.is_none(), "it has one segment");
 		let shown = text(&figures, None);
 		for part in ["450 MiB that the chain carries", "31 verifiers", "15.5 TRY", "61.5 TRY"] {
 			assert!(shown.contains(part), "{part}:\n{shown}");

@@ -78,6 +78,7 @@ pub fn pieces(pieces: &[Piece]) -> String {
 		Piece::Rows { from, to } => format!("rows {from} to {to} of the data"),
 		Piece::State(index) => format!("checkpoint {index}"),
 		Piece::Tensor { checkpoint, index } => format!("tensor {index} of checkpoint {checkpoint}"),
+		Piece::Samples => "samples of all checkpoints".to_owned(),
 	};
 	pieces.iter().map(name).collect::<Vec<_>>().join(", ")
 }

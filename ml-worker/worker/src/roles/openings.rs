@@ -51,20 +51,21 @@ impl Place {
 			return Ok(opening);
 		}
 		let Some(base) = &self.base else { return Err("it is not here".into()) };
-		let whole = self.most_bytes <= WHOLE_FILE;
-		let (url, limit) = match whole {
-			true => (format!("{base}/{}", checkpoint_file(request.step)), self.most_bytes),
-			false => {
-				let (step, parts) = (request.step, &request.parts);
-				(format!("{base}/openings/{step}?parts={parts}"), request.most_bytes())
-			}
-		};
+		let file = (format!("{base}/{}", checkpoint_file(request.step)), self.most_bytes);
+		let (step, parts) = (request.step, &request.parts);
+		let of_parts = (format!("{base}/openings/{step}?parts={parts}"), request.most_bytes());
+		let mut whole = self.most_bytes <= WHOLE_FILE;
 		let body = loop {
-			match fetcher.get(&url, limit).await {
+			let (url, limit) = if whole { &file } else { &of_parts };
+			match fetcher.get(url, *limit).await {
 				Ok(body) => break body,
 				Err(FetchError::Status { status: StatusCode::SERVICE_UNAVAILABLE, .. }) => {
 					debug!("{url} is busy");
 					tokio::time::sleep(BUSY_PAUSE).await;
+				}
+				// Who keeps samples of states has no whole one.
+				Err(FetchError::Status { status: StatusCode::NOT_FOUND, .. }) if whole => {
+					whole = false;
 				}
 				Err(e) => return Err(e.to_string()),
 			}
@@ -72,9 +73,12 @@ impl Place {
 		came.answers += 1;
 		came.bytes += body.len() as u64;
 		match whole {
-			true => Opening::of_bytes(&body, &request.parts).map_err(|e| format!("{url}: {e}")),
+			true => {
+				let opening = Opening::of_bytes(&body, &request.parts);
+				opening.map_err(|e| format!("{}: {e}", file.0))
+			}
 			false => Opening::decode_all(&mut &body[..])
-				.map_err(|_| format!("{url} answers with something else than openings")),
+				.map_err(|_| format!("{} answers with something else than openings", of_parts.0)),
 		}
 	}
 

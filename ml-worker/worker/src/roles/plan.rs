@@ -51,6 +51,8 @@ pub enum Action {
 	Compare(u32),
 	/// Doubt a committee that says of a piece that it is not to be had.
 	Doubt(RelayId),
+	/// Keep samples of all states for the seats of a relay of them.
+	Sample(RelayId),
 	/// Go on with a dispute, or with an accusation.
 	Dispute(driver::Work),
 }

@@ -334,7 +334,8 @@ fn the_balance_covers_deposit_model_rescue_and_fees_exactly() {
 	};
 	// Four small transactions, and those before and after a rescue.
 	let least = 10 * TRY + stored(needs.model) + 4 * 1_000 + TRY;
-	let needed = least + stored(needs.rescue) + 2 * 1_000;
+	// The last is a doubt that samples are lacking.
+	let needed = least + stored(needs.rescue) + 2 * 1_000 + 61 * TRY / 20;
 	let at = |free| worth(&job, &me(), &limits(), &Standing { free, ..standing() });
 	assert_eq!(at(needed), Ok(()));
 	let rescue = needs.rescue;
@@ -349,7 +350,7 @@ fn the_balance_covers_deposit_model_rescue_and_fees_exactly() {
 /// At the prices of the chain: 0.04 TRY for a blob, 1 TRY for 10^6 bytes; 100,000 units a byte and
 /// 85,000 for hashing it; 0.01 TRY for a call, of which less is taken.
 #[test]
-fn a_rescue_of_450_mib_takes_564_try_and_that_of_a_small_job_five() {
+fn a_rescue_of_450_mib_takes_567_try_and_that_of_a_small_job_eight() {
 	let prices = Prices {
 		blob_base: TRY / 25,
 		blob_byte: TRY / 1_000_000,
@@ -359,8 +360,13 @@ fn a_rescue_of_450_mib_takes_564_try_and_that_of_a_small_job_five() {
 	let job = job(JobState::Open);
 	let small = Needs::of(&job.spec.clone().check().unwrap(), &job.terms);
 	let cents = |needs: &Needs| prices.rescue(needs) / (TRY / 100);
-	assert_eq!(cents(&Needs { rescue: 450 << 20, ..small }), 56_372);
-	assert_eq!(cents(&small), 496, "{small:?}");
+	assert_eq!(cents(&Needs { rescue: 450 << 20, ..small }), 56_372 + 305);
+	assert_eq!(cents(&small), 801, "{small:?}");
+	// Of that to doubt an answer about its samples: 61 seats at 0.05 TRY, or a 1,250th of the price.
+	assert_eq!(cents(&Needs { samples: 0, ..small }), 496);
+	let dear = |price| cents(&Needs { price, ..small });
+	assert_eq!([dear(50 * TRY), dear(1_000 * TRY)], [801, 496 + 4_880]);
+	let small = Needs { samples: 0, ..small };
 	// A doubt of each piece that no block carries: 61 seats at 0.5 TRY for 4 GiB.
 	assert_eq!(cents(&Needs { relayed: 1, ..small }), 496 + 3_050);
 	assert_eq!(cents(&Needs { relayed: 1, relayed_rows: (4 << 30) + 1, ..small }), 496 + 9_150);

@@ -27,7 +27,7 @@ fn accepted() {
 	run(|| {
 		let (quote, s, fate, state) = one(Decision::Accepted);
 		assert_eq!((fate, state), (Fate::Accepted, JobState::Ended(Ending::Settled)));
-		let refunded = AUDIT - 3 * FEE;
+		let refunded = AUDIT - 3 * FEE + quote.storage;
 		let expected = Settlement {
 			escrowed: quote.escrow,
 			paid_to_trainers: quote.price,
@@ -207,7 +207,8 @@ fn no_more_is_paid_than_the_escrow_covers() {
 		decide(id, &[Decision::Accepted], &[21; 10]);
 		run_to_end(id);
 		assert_eq!(job(id).settlement.paid_to_verifiers, AUDIT);
-		assert_eq!(job(id).settlement.refunded, 0);
+		let storage = job(id).quote.storage;
+		assert_eq!(job(id).settlement.refunded, storage, "that is for others");
 	});
 }
 
@@ -228,7 +229,7 @@ fn replicas_of_one_computation_share_its_power() {
 		assert_eq!((s.paid_to_trainers, s.burned), (3 * pay, 3 * (quote.fee / 3)));
 		let left = quote.price * 130 / 100 - 3 * pay + quote.fee % 3;
 		assert!(left < 5, "what dividing left");
-		assert_eq!(s.refunded, left + AUDIT - 3 * FEE);
+		assert_eq!(s.refunded, left + AUDIT - 3 * FEE + quote.storage);
 	});
 }
 
@@ -383,7 +384,7 @@ fn unused_replicas_are_refunded() {
 		// It is paid like a job of one replica.
 		assert_eq!(job(id).settlement.paid_to_trainers, quote.price);
 		let unused = quote.price * 130 / 100 - quote.price + AUDIT - 3 * FEE;
-		assert_eq!(job(id).settlement.refunded, unused);
+		assert_eq!(job(id).settlement.refunded, unused + quote.storage);
 		assert_eq!(Credited::get(), vec![(11, quote.training)], "it computed alone");
 	});
 }

@@ -9,6 +9,7 @@ use trainyard_protocol::{
 	duties,
 	fees::LostShares,
 	job::{Balance, Fate, Terms},
+	relay::PRICE_PART,
 };
 
 const FEE: Balance = 10_000;
@@ -60,7 +61,7 @@ proptest! {
 		for fate in [Fate::Rejected, Fate::Unavailable] {
 			prop_assert!(lost_deposit(fate, quote.deposit) >= fees);
 		}
-		prop_assert!(quote.escrow == quote.price + quote.fee + fees);
+		prop_assert!(quote.escrow == quote.price + quote.fee + fees + quote.storage);
 	}
 
 	/// The stake is three times what a replica is worth, however many segments there are.
@@ -149,7 +150,9 @@ fn storing_is_paid_from_the_escrow() {
 			let quote = job(id).quote;
 			// Three seats, of four draws and two by duty each.
 			let rescue = Needs::of(&noisy()).lacking(18, MaxRescue::get()).stored;
-			assert_eq!(quote.storage, u128::from(rescue) * byte / 2);
+			// And what relays of samples may cost.
+			let relays = 123 * (quote.price / PRICE_PART);
+			assert_eq!(quote.storage, u128::from(rescue) * byte / 2 + relays);
 			apply(id, &[11]);
 			run_to_state(id, trainyard_protocol::job::JobState::Training);
 			commit(id, 11);

@@ -16,6 +16,7 @@ use trainyard_protocol::{
 	duties,
 	job::{Ending, JobState, Settlement, Terms},
 	pieces::LEAF_BYTES,
+	relay::PRICE_PART,
 	H256,
 };
 
@@ -32,8 +33,9 @@ fn posting_holds_the_escrow_and_puts_the_job_on_the_agenda() {
 		let training =
 			work::Parts::of(&noisy()).training_micro_ut_of(&JobSpec::noisy_example(), 30).unwrap();
 		let fee = units::price(training, 1_000_000).unwrap();
-		// Two replicas are paid the price and 15 % of it, and burn the fee once.
-		let escrow = price * 115 / 100 + fee + AUDIT;
+		// Two replicas are paid the price and 15 % of it, and burn the fee once. For samples of each it has what a
+		// relay may cost.
+		let escrow = price * 115 / 100 + fee + AUDIT + 2 * 123 * (price / PRICE_PART);
 
 		let job = job(0);
 		assert_eq!((job.quote.work, job.quote.price, job.quote.fee), (work, price, fee));
@@ -318,8 +320,9 @@ fn states_that_no_rescue_carries_are_posted() {
 			MaxRescue::set(room);
 			for replicas in [1, 2] {
 				let quote = TaskMarket::checked_quote(&checked, &terms(replicas)).unwrap();
-				// Ranges of rows can be asked for as far as a rescue carries them.
-				let one = half(needs.rows.min(room) + leaves + states) + relays;
+				// Ranges of rows can be asked for as far as a rescue carries them; samples are always relayed.
+				let samples = 123 * 100;
+				let one = half(needs.rows.min(room) + leaves + states) + relays + samples;
 				assert_eq!(quote.storage, one * u128::from(replicas), "{room}");
 				let fees = 3 * 3 * terms(1).audit_fee;
 				let pay = trainyard_protocol::fees::pay_of_all(quote.price, replicas).unwrap();

@@ -30,6 +30,7 @@ pub fn request(groups: usize, verifiers: u32) -> AuditRequest<AccountId> {
 		audit_segments: 2,
 		verifiers,
 		fee: FEE,
+		price: 0,
 		needs: NEEDS,
 		rate: 2_000_000_000,
 		challenge: CHALLENGE,
@@ -224,6 +225,7 @@ fn answer_by(of: AccountId, who: AccountId, piece: &Piece, blob: H256) -> Answer
 			let (content, path) = (proof.tensor.content, proof.path.try_into().unwrap());
 			Answer::Tensor { leaf: leaf_by(of, who, checkpoint), index, content, path }
 		}
+		Piece::Samples => panic!("no answer brings samples"),
 	}
 }
 

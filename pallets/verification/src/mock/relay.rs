@@ -10,9 +10,9 @@ use trainyard_protocol::{
 use trainyard_traits::{AuditRequest, PieceChunks};
 
 /// What a seat of a relay earns.
-pub const RELAY_FEE: u128 = 5;
+pub const RELAY_FEE: u128 = 10;
 /// What a chunk costs that is asked of a seat.
-pub const ASK: u128 = 1;
+pub const ASK: u128 = 2;
 /// Blocks of a period.
 pub const HOUR: u32 = 12;
 /// Chunks of every piece.
@@ -32,6 +32,7 @@ impl PieceChunks for FakeChunks {
 	fn chunks(job: JobId, _: &WorkResult, piece: Piece) -> u64 {
 		match piece {
 			Piece::State(_) if job == JOB => CHUNKS,
+			Piece::Samples if job == JOB => CHUNKS,
 			rows if job == JOB && rows == SIZES.all_rows() => CHUNKS,
 			_ => 0,
 		}
@@ -39,11 +40,15 @@ impl PieceChunks for FakeChunks {
 	fn opens(
 		job: JobId,
 		result: &WorkResult,
-		piece: Piece,
+		(piece, places): (Piece, &H256),
 		number: u64,
 		opening: &ChunkOpening,
 	) -> bool {
-		job == JOB && *opening == chunk_of(result, piece, number)
+		let own = match piece {
+			Piece::Samples => sample_of(result, *places, number),
+			_ => chunk_of(result, piece, number),
+		};
+		job == JOB && *opening == own
 	}
 	fn weight() -> Weight {
 		Weight::from_parts(1, 1)
@@ -62,6 +67,25 @@ pub fn chunk_of(result: &WorkResult, piece: Piece, number: u64) -> ChunkOpening 
 	let whose = TRAINERS.into_iter().find(own).unwrap_or(TRAINERS[0]);
 	let (leaf, content) = (leaf_by(TRAINERS[0], whose, index), result.bundle_root);
 	ChunkOpening::State(StateChunk { leaf, content, path: Default::default(), chunk })
+}
+
+/// What opens a chunk of samples in these tests, which are read at these places.
+pub fn sample_of(result: &WorkResult, places: H256, number: u64) -> ChunkOpening {
+	let ChunkOpening::State(mut opening) = chunk_of(result, PIECE, number) else { unreachable!() };
+	opening.content = places;
+	ChunkOpening::State(opening)
+}
+
+/// A result of the first trainer that stands after seats said this, of which only samples are not carried by a
+/// block, and a pool that is large enough for two committees. Returns the committee.
+pub fn sampled_of(request: AuditRequest<AccountId>, says: &[Say]) -> Vec<AccountId> {
+	let acts: Vec<Act> = says.iter().map(|say| speak(*say)).collect();
+	sampled_after(request, &acts)
+}
+
+/// The same after seats did this.
+pub fn sampled_after(request: AuditRequest<AccountId>, acts: &[Act]) -> Vec<AccountId> {
+	after_acts(AuditRequest { sizes: SAMPLED, ..request }, acts)
 }
 
 /// A result of the first trainer that stands, accepted by three seats, with a state that is too large for
@@ -90,6 +114,11 @@ pub fn large_rows_of(request: AuditRequest<AccountId>, says: &[Say]) -> Vec<Acco
 }
 
 fn after_saying(request: AuditRequest<AccountId>, says: &[Say]) -> Vec<AccountId> {
+	let acts: Vec<Act> = says.iter().map(|say| speak(*say)).collect();
+	after_acts(request, &acts)
+}
+
+fn after_acts(request: AuditRequest<AccountId>, acts: &[Act]) -> Vec<AccountId> {
 	MaxPool::set(256);
 	let before = Balances::total_issuance();
 	filled(CROWD, BOND);
@@ -97,8 +126,7 @@ fn after_saying(request: AuditRequest<AccountId>, says: &[Say]) -> Vec<AccountId
 	mint(ASKER, ENDOWMENT);
 	mint(DOUBTER, ENDOWMENT);
 	open_with(request);
-	let acts: Vec<Act> = says.iter().map(|say| speak(*say)).collect();
-	let committee = round(&acts);
+	let committee = round(acts);
 	assert!(is_standing(&view().phase));
 	committee
 }
@@ -177,7 +205,11 @@ pub fn show_number(who: AccountId, id: RelayId, number: u64) -> DispatchResult {
 pub fn show_by(of: AccountId, who: AccountId, id: RelayId, number: u64) -> DispatchResult {
 	let bundle_root = bundle_by(TRAINERS[0], of);
 	let result = WorkResult { bundle_root, ..result_of(TRAINERS[0]) };
-	let opening = chunk_of(&result, relay_of(id).piece, number);
+	let Relay { piece, places, .. } = relay_of(id);
+	let opening = match piece {
+		Piece::Samples => sample_of(&result, places.unwrap(), number),
+		_ => chunk_of(&result, piece, number),
+	};
 	Verification::show_chunk(RuntimeOrigin::signed(who), id, opening)
 }
 

@@ -2,8 +2,8 @@
 
 use super::record::{Relay, REASON};
 use crate::{
-	AuditOf, AuditRecords, Config, Event, Fault, HeldRelays, OpenRelays, Pallet, Pool, Recheck,
-	Rechecks, Relays, Verdicts,
+	AuditOf, AuditRecords, Config, Event, Fault, Group, HeldRelays, OpenRelays, Pallet, Pool,
+	Recheck, Rechecks, Relays, Verdicts,
 };
 use frame_support::{
 	storage::with_storage_layer,
@@ -15,9 +15,11 @@ use frame_support::{
 };
 use trainyard_pallet_support::agenda::Clock;
 use trainyard_protocol::{
-	audit::{Decision, GroupVerdict},
+	audit::{Decision, Findings, GroupVerdict},
+	duties,
 	job::Balance,
-	relay::{self, RelayId, LACKING_SEATS},
+	pieces::Piece,
+	relay::{RelayId, LACKING_SEATS},
 	JobId,
 };
 use trainyard_traits::JobObserver;
@@ -26,6 +28,7 @@ impl<T: Config> Pallet<T> {
 	/// Ends a relay with an answer, or without one, and tells the audit.
 	pub(crate) fn end_relay(id: RelayId, relay: Relay<T::AccountId>, held: Option<bool>) {
 		let (job, group, by) = (relay.job, relay.group, relay.by.clone());
+		let (piece, cost) = (relay.piece, relay.of_first_committee());
 		let owed = Self::settle_relay(id, relay, held);
 		let mut open = OpenRelays::<T>::get(job);
 		open.retain(|other| *other != id);
@@ -39,9 +42,9 @@ impl<T: Config> Pallet<T> {
 		let lost = found.is_some_and(|found| found.decision == Some(Decision::Unavailable));
 		match held {
 			Some(true) => {
-				HeldRelays::<T>::mutate(job, group, |count| *count = count.saturating_add(1));
+				HeldRelays::<T>::mutate(job, group, |sum| *sum = sum.saturating_add(cost));
 				// Not what it paid because others had asked: that is the jackpot's.
-				if Self::lacked(job, &audit, group, &by) {
+				if Self::lacked(job, &audit, (group, piece), &by) {
 					let paid = owed.iter().filter(|(who, _)| *who == by).map(|(_, paid)| *paid);
 					let kept = Self::kept_for_relays(&audit);
 					let free = audit.storage.saturating_sub(kept);
@@ -80,12 +83,30 @@ impl<T: Config> Pallet<T> {
 	}
 
 	/// Returns whether `who` is a seat of the audit that could not have this result, or was drawn to replay
-	/// evidence about it again: it had to ask, and whoever withholds must not make that dear.
-	fn lacked(job: JobId, audit: &AuditOf<T>, group: u32, who: &T::AccountId) -> bool {
+	/// evidence about it again, or of samples one that picks by them: it had to ask, and whoever withholds must
+	/// not make that dear.
+	fn lacked(
+		job: JobId,
+		audit: &AuditOf<T>,
+		(group, piece): (u32, Piece),
+		who: &T::AccountId,
+	) -> bool {
 		let lacks = |verdict: Option<&GroupVerdict<T::AccountId>>| {
 			matches!(verdict, Some(GroupVerdict::Unavailable))
 		};
-		let sits = audit.committee.iter().any(|m| m.verifier == *who && m.revealed && !m.convicted);
+		let seat = audit.committee.iter().position(|member| member.verifier == *who);
+		let member = seat.and_then(|seat| audit.committee.get(seat));
+		let sits = member.is_some_and(|member| member.revealed && !member.convicted);
+		if piece == Piece::Samples {
+			let result = audit.groups.get(group as usize).map(|group| group.result);
+			let picks = seat.zip(result).is_some_and(|(seat, result)| duties::picks(seat, &result));
+			// A seat that found the result false has no pick.
+			let rejects = |findings: Findings<T::AccountId>| {
+				let verdict = findings.verdicts.get(group as usize);
+				matches!(verdict, Some(GroupVerdict::Rejected(_)))
+			};
+			return sits && picks && !Verdicts::<T>::get(job, who).is_some_and(rejects);
+		}
 		let said = || Verdicts::<T>::get(job, who);
 		let again = |of: &Recheck<T::AccountId>| of.by == *who && of.group == group;
 		let drawn = match &audit.recheck {
@@ -97,15 +118,20 @@ impl<T: Config> Pallet<T> {
 
 	/// Returns what of the escrow's part for storing nothing else may take: what is due to whoever asks rightly
 	/// for what is too large for the chain and not to be had, of each result that stands. One such answer is
-	/// the end of a result, so that is the dearer one of a state and of all rows.
+	/// the end of a result, so that is the dearest one of a state, of all rows, and of samples.
 	pub(crate) fn kept_for_relays(audit: &AuditOf<T>) -> Balance {
-		let price = |bytes| {
-			let price = relay::price(bytes, T::RelayFee::get(), LACKING_SEATS);
-			price.unwrap_or(Balance::MAX)
+		let fees = Self::relay_fees(audit);
+		let price = |piece: Piece, bytes| {
+			fees.of_seats(&piece, bytes, LACKING_SEATS).unwrap_or(Balance::MAX)
 		};
-		let one = Self::relayed_bytes(audit).map(price).into_iter().fold(0, Balance::max);
-		let results = audit.undecided().count() as Balance;
-		one.saturating_mul(results)
+		let [state, rows] = Self::relayed_bytes(audit);
+		let large = price(Piece::State(0), state).max(price(audit.sizes.all_rows(), rows));
+		let dearest = |group: &Group<T::AccountId>| {
+			let samples = audit.sizes.of(&Piece::Samples, &group.result, &[]);
+			price(Piece::Samples, samples).max(large)
+		};
+		let results = audit.undecided().map(|(_, group)| dearest(group));
+		results.fold(0, Balance::saturating_add)
 	}
 
 	/// Pays seats, lets them go and gives back what is left. Returns who may have a right to have back from the

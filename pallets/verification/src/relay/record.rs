@@ -53,6 +53,8 @@ pub struct Relay<AccountId> {
 	pub needs: Resources,
 	/// Blocks of each of its periods.
 	pub span: BlockNumber,
+	/// The seed of the first committee, at whose places samples are read.
+	pub places: Option<H256>,
 	/// Where it stands.
 	pub stage: RelayStage,
 	/// Since when, and how many blocks had no room before that.
@@ -158,10 +160,18 @@ pub struct Appeal<AccountId> {
 }
 
 impl<AccountId> Relay<AccountId> {
-	/// Returns whether a majority of the committee has the piece, as it showed.
+	/// Returns what all seats of the first committee earn together.
+	pub fn of_first_committee(&self) -> Balance {
+		self.fee.saturating_mul(SEATS.into())
+	}
+
+	/// Returns whether a majority has the piece, as it showed: of the committee, and where somebody doubts its answer
+	/// of both committees together. Of the second alone, whoever doubts a true answer would need one majority, and
+	/// whoever gave a false one two.
 	pub fn is_held(&self) -> bool {
-		let having = self.seats.iter().filter(|seat| seat.has()).count();
-		is_majority(having, self.seats.len())
+		let all = self.before.iter().chain(self.seats.iter());
+		let having = all.filter(|seat| seat.has()).count();
+		is_majority(having, self.before.len().saturating_add(self.seats.len()))
 	}
 
 	/// Returns whether a seat can still say something that matters.

@@ -245,6 +245,7 @@ impl<T: Config> Pallet<T> {
 			relay.stage = RelayStage::Drawing { after };
 			return Next::Again;
 		}
+		relay.places.get_or_insert(*seed);
 		let seats: Vec<T::AccountId> = drawn.into_iter().map(|(who, _)| who).collect();
 		relay.seats =
 			BoundedVec::truncate_from(seats.iter().cloned().map(RelaySeat::new).collect());

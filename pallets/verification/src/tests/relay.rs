@@ -16,6 +16,7 @@ use trainyard_traits::{AuditRequest, Audits, MAX_WINDOWS};
 
 mod doubts;
 mod money;
+mod samples;
 
 const ALL: u128 = RELAY_FEE * SEATS as u128;
 const APPEAL: u128 = RELAY_FEE * APPEAL_SEATS as u128;

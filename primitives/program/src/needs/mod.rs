@@ -10,7 +10,7 @@ mod live;
 
 pub use class::{Limits, MachineClass, Resource, Room, Shortage};
 
-use crate::{lower, order, spec::CheckedSpec, work::Parts};
+use crate::{lower, order, samples, spec::CheckedSpec, work::Parts};
 use class::ROWS_BESIDE;
 use live::{bytes_of, live};
 
@@ -53,6 +53,8 @@ pub struct Needs {
 	pub files: u64,
 	/// Segments.
 	segments: u32,
+	/// The [samples] of a state.
+	pub samples: u64,
 }
 
 /// What somebody can lack of a result that nobody serves, in bytes.
@@ -64,6 +66,9 @@ pub struct Lacking {
 	pub relayed: u64,
 	/// All rows where no rescue carries them, of which a relay committee decides as well; else 0.
 	pub relayed_rows: u64,
+	/// The [samples] of all states, of which a relay committee decides too; 0 where no segment can be picked by
+	/// them.
+	pub samples: u64,
 }
 
 impl Needs {
@@ -95,6 +100,7 @@ impl Needs {
 			content: content_bytes(spec),
 			files: spec.file_bytes(),
 			segments: spec.segments(),
+			samples: samples::chunks_of_state(spec).saturating_mul(samples::CHUNK_BYTES),
 		};
 		(needs, parts)
 	}
@@ -126,7 +132,13 @@ impl Needs {
 		// Where a rescue does not carry all rows, ranges of them can be asked for as far as one does.
 		let besides = self.rows.min(room).saturating_add(self.leaves());
 		let relayed_rows = if self.rows <= room { 0 } else { self.rows };
-		Lacking { stored: states.saturating_add(besides), relayed, relayed_rows }
+		let stored = states.saturating_add(besides);
+		Lacking { stored, relayed, relayed_rows, samples: self.all_samples() }
+	}
+
+	/// Returns the bytes of the samples of all states; 0 where no segment can be picked by them.
+	pub fn all_samples(&self) -> u64 {
+		samples::chunks_of_run(self.samples, self.segments)
 	}
 
 	/// Returns the bytes of the states that can be asked for: those that are read, and the first one, which

@@ -123,11 +123,12 @@ fn states_that_no_period_carries_are_no_rescue() {
 	let besides = large.rows + 81 * (u64::from(spec.segments()) + 2);
 	// Together they are more than a rescue, which each of them is not: they are stored one after the other.
 	assert_eq!(refused(&spec), []);
-	let Lacking { stored, relayed, relayed_rows } = large.lacking(3, ROOM);
+	let Lacking { stored, relayed, relayed_rows, .. } = large.lacking(3, ROOM);
 	assert_eq!((stored, relayed, relayed_rows), (17 * large.checkpoint + besides, 0, 0));
 	assert!(stored > ROOM);
 	assert_eq!(large.lacking(3, large.checkpoint).relayed, 0);
-	let relayed = Lacking { stored: besides, relayed: large.checkpoint, relayed_rows: 0 };
+	let samples = large.samples * (u64::from(spec.segments()) + 1);
+	let relayed = Lacking { stored: besides, relayed: large.checkpoint, relayed_rows: 0, samples };
 	assert_eq!(large.lacking(3, large.checkpoint - 1), relayed);
 	// A single file can be too much.
 	spec.training.optimizer = Optimizer::Sgd { momentum_nano: 0, nesterov: false };
@@ -159,7 +160,7 @@ fn all_rows_can_be_more_than_a_rescue() {
 	assert!(large.rows > ROOM && large.checkpoint < ROOM, "{large:?}");
 	assert_eq!(refused(&spec), []);
 	let states = 17 * large.checkpoint + 81 * (u64::from(spec.segments()) + 2);
-	let Lacking { stored, relayed, relayed_rows } = large.lacking(3, ROOM);
+	let Lacking { stored, relayed, relayed_rows, .. } = large.lacking(3, ROOM);
 	assert_eq!((stored, relayed, relayed_rows), (states + ROOM, 0, large.rows));
 	assert_eq!(large.lacking(3, large.rows).relayed_rows, 0);
 }

@@ -6,7 +6,7 @@ use crate::{
 };
 use proptest::prelude::*;
 use trainyard_program::spec::JobSpec;
-use Piece::{Leaves, Rows, State, Tensor};
+use Piece::{Leaves, Rows, Samples, State, Tensor};
 
 /// 1,500 rows of three inputs that train, and 20 that validate.
 const SIZES: PieceSizes = PieceSizes {
@@ -15,6 +15,7 @@ const SIZES: PieceSizes = PieceSizes {
 	validation_rows: 20,
 	features: 3,
 	labels_per_row: 1,
+	samples: 7,
 };
 
 fn result(segments: u32, diverged: bool) -> WorkResult {
@@ -58,6 +59,11 @@ fn what_a_result_has_can_be_asked_for() {
 	assert!(!exist(&[Rows { from: 0, to: 1_521 }]));
 	assert!(!exist(&[State(2), State(2)]) && !exist(&[State(3), State(2)]));
 	assert!(!exist(&[rows, Leaves]));
+	// Samples are of all states of a run in which a segment can be picked.
+	assert!(exist(&[Samples]) && !SIZES.exist(&[Samples], &result(2, false), 0));
+	assert_eq!(SIZES.of(&Samples, &nine, &[]), 70);
+	assert!(!Samples.is_answered() && State(9).is_answered());
+	assert!(!is_read(&Samples, &[2, 6], &nine) && !SIZES.is_common(&Samples, &nine));
 	// The segment in which it diverged has no end.
 	assert!(SIZES.exist(&[State(9)], &result(9, true), 0));
 	assert!(!SIZES.exist(&[State(10)], &result(9, true), 0));
@@ -149,7 +155,7 @@ proptest! {
 	) {
 		let (train_rows, validation_rows, features, labels_per_row) = counts;
 		let sizes =
-			PieceSizes { state: 0, train_rows, validation_rows, features, labels_per_row };
+			PieceSizes { train_rows, validation_rows, features, labels_per_row, ..SIZES };
 		let all = train_rows + validation_rows;
 		prop_assume!(all > 0);
 		let (a, b) = (a % (all + 1), b % (all + 1));

@@ -1,8 +1,9 @@
-//! Attacks on relays: states that are too large for the chain, of jobs that are posted and trained, so that
-//! seats can open chunks of them. The chain carries so little that the states of a small job are.
+//! Attacks on relays: states that are too large for the chain, and samples of all states, of jobs that are posted
+//! and trained, so that seats can open chunks of them. The chain carries so little that the states of a small job
+//! are too large.
 
 use crate::{
-	jobs::{accepts, bends, compact, honestly, trained_terms, truth, Voice},
+	jobs::{accepts, bends, compact, honestly, segmented, trained_terms, truth, with_fee, Voice},
 	report::{amount, Attack, Outcome},
 	scene::{Party, Scene, Side, BOND},
 };
@@ -13,7 +14,7 @@ use trainyard_protocol::{
 	content, fees,
 	job::Fate,
 	pieces::{Answer, Piece},
-	relay::{self, Chunk, ChunkOpening, RelayStage, RelayView, SEATS},
+	relay::{self, Chunk, ChunkOpening, RelayStage, RelayView, SampleChunk, SEATS},
 	JobId, H256,
 };
 use trainyard_runtime::{
@@ -42,6 +43,14 @@ pub const ALL: &[Attack] = &[
 		run: lies_about_a_relay,
 	},
 	Attack {
+		name: "shows-no-samples",
+		source: "decision 0029",
+		tries: "opens the states of a small job to its own verifiers alone, so that nobody sees how far it moves",
+		rule: "samples of all states are relayed, at places that are drawn after the commitment",
+		left: None,
+		run: shows_no_samples,
+	},
+	Attack {
 		name: "asks-for-what-is-large",
 		source: "decision 0029",
 		tries: "asks for such a state of a true result, again and again",
@@ -51,8 +60,8 @@ pub const ALL: &[Attack] = &[
 	},
 ];
 
-/// The piece that is asked for.
-const PIECE: Piece = Piece::State(1);
+/// The state that is asked for.
+const STATE: Piece = Piece::State(1);
 
 /// How a seat behaves that does not have the piece.
 #[derive(Clone, Copy, PartialEq)]
@@ -63,45 +72,68 @@ enum Without {
 	Lies,
 }
 
-/// Takes a trained job of this trainer to the window for challenges, on a chain that carries no state of it:
-/// root has made the largest rescue smaller.
+/// Takes a trained job of this trainer to the window for challenges, and where a state is asked for on a chain that
+/// carries none of it: root has made the largest rescue smaller.
 fn standing(
 	scene: &mut Scene,
-	submitter: &Party,
-	trainer: &Party,
+	[submitter, trainer]: [&Party; 2],
 	lies: bool,
 	voice: Voice,
+	piece: Piece,
 ) -> JobId {
-	let spec = compact().spec().clone();
-	let state = Needs::of(&spec).checkpoint;
+	let made = if piece == STATE { compact() } else { segmented() };
+	let spec = made.spec().clone();
+	let needs = Needs::of(&spec);
+	let state = needs.checkpoint;
+	let bytes = if piece == STATE { state } else { needs.all_samples() };
+	assert!(bytes > 0, "a segment can be picked");
 	scene.chain.state(|| {
+		if piece != STATE {
+			return;
+		}
 		let room = periods::Parameters::LargestRescue(periods::LargestRescue, Some(state - 1));
 		let value = RuntimeParameters::Periods(room);
 		Parameters::set_parameter(RuntimeOrigin::root(), value).expect("root may");
 	});
-	let job = scene.post(submitter, spec.spec(), &trained_terms()).expect("it is valid");
+	let terms = with_fee(&spec, trained_terms());
+	let job = scene.post(submitter, spec.spec(), &terms).expect("it is valid");
 	let quote = scene.chain.state(|| pallet_task_market::Jobs::<Runtime>::get(job)).unwrap().quote;
-	let relays = relay::escrowed(state, fees::RELAY_FEE).expect("it is in range");
+	let fees = relay::Fees::of(fees::RELAY_FEE, quote.price);
+	let relays = fees.escrowed(&piece, bytes).expect("it is in range");
 	assert!(quote.storage >= relays, "the escrow has what relays may cost");
 	scene.trains(trainer, job, if lies { bends } else { honestly });
 	scene.reaches(job, voice, |phase| matches!(phase, AuditPhase::Standing { .. }));
 	job
 }
 
-/// Opens a chunk of the state that is asked for.
-fn opening(spec: &CheckedSpec, bundle: &Bundle, number: u64) -> ChunkOpening {
+/// Opens a chunk of what is asked for.
+fn opening(
+	spec: &CheckedSpec,
+	bundle: &Bundle,
+	relay: &RelayView<AccountId>,
+	number: u64,
+) -> ChunkOpening {
+	let (checkpoint, at) = match (relay.piece, relay.places) {
+		(Piece::Samples, Some(places)) => {
+			let SampleChunk { checkpoint, place } =
+				relay::sample_chunk(spec, &places, number).expect("it has the chunk");
+			(checkpoint, place)
+		}
+		_ => (1, relay::tensor_chunk(spec, number).expect("it has the chunk")),
+	};
 	let run = bundle.run.as_ref().expect("it was trained");
-	let bytes_of = |tensor: u32| run.tensor(StateAt::Checkpoint(1), tensor, <[u8]>::to_vec);
+	let of = StateAt::Checkpoint(checkpoint);
+	let bytes_of = |tensor: u32| run.tensor(of, tensor, <[u8]>::to_vec);
 	// Sorted by name, as states are hashed.
 	let mut all: Vec<(String, Vec<u8>)> = (0u32..)
 		.zip(lower::state(spec))
 		.map(|(at, tensor)| (tensor.name, bytes_of(at).expect("it is a state of the run")))
 		.collect();
 	all.sort();
-	let at = relay::tensor_chunk(spec, number).expect("it has the chunk");
 	let contents: Vec<H256> = all.iter().map(|(_, bytes)| content::hash(bytes)).collect();
 	let chunk = Chunk::of(&all[at.tensor as usize].1, at.chunk).expect("it has the chunk");
-	let mut answers = bundle.answers(&[PIECE], |_| H256::zero()).into_iter();
+	let pieces = [Piece::State(checkpoint)];
+	let mut answers = bundle.answers(&pieces, |_| H256::zero()).into_iter();
 	let Some(Answer::State { leaf, .. }) = answers.next() else { panic!("it is a state") };
 	relay::open(spec, leaf, &contents, at.tensor, chunk).expect("it is of the state")
 }
@@ -128,7 +160,7 @@ fn seats_act(
 			scene.send(&party, say { relay: id, has: says });
 		}
 		if let Some(number) = seat.due.filter(|_| has(&party)) {
-			let opening = opening(&spec, &bundle, number);
+			let opening = opening(&spec, &bundle, relay, number);
 			let call: RuntimeCall = show_chunk { relay: id, opening }.into();
 			if let Some(result) = scene.send(&party, call) {
 				result.expect("it opens what was drawn");
@@ -141,13 +173,13 @@ fn seats_act(
 fn relayed(
 	scene: &mut Scene,
 	asker: &Party,
-	job: JobId,
+	(job, piece): (JobId, Piece),
 	voice: Voice,
 	has: &dyn Fn(&Party) -> bool,
 	without: Without,
 ) -> Relayed {
 	let before = scene.height();
-	let (piece, most) = (PIECE, Balance::MAX);
+	let most = Balance::MAX;
 	let call = pallet_verification::Call::request_relay { job, group: 0, piece, most };
 	scene.call(asker, call).expect("it is too large for the chain");
 	let mut seats: Vec<AccountId> = Vec::new();
@@ -203,14 +235,14 @@ fn parties(scene: &mut Scene, side: Side, hostile: usize) -> [Party; 3] {
 	[submitter, trainer, stranger]
 }
 
-/// Takes a false result of which a state is withheld to its end. The verifiers of the trainer `have` it or
+/// Takes a false result of which this piece is withheld to its end. The verifiers of the trainer `have` it or
 /// not.
-fn withheld(have: bool, without: Without) -> Outcome {
+fn withheld(piece: Piece, have: bool, without: Without) -> Outcome {
 	let mut scene = Scene::new();
 	let [submitter, trainer, asker] = parties(&mut scene, Side::Attacker, 15);
-	let job = standing(&mut scene, &submitter, &trainer, true, &accepts);
+	let job = standing(&mut scene, [&submitter, &trainer], true, &accepts, piece);
 	let has = |party: &Party| have && party.side == Side::Attacker;
-	let relayed = relayed(&mut scene, &asker, job, &accepts, &has, without);
+	let relayed = relayed(&mut scene, &asker, (job, piece), &accepts, &has, without);
 	let money = scene.settle(&[job], &accepts)[0];
 	let view = scene.job(job);
 	assert_eq!(view.replicas[0].fate, Fate::Unavailable);
@@ -232,20 +264,25 @@ fn withheld(have: bool, without: Without) -> Outcome {
 }
 
 fn withheld_and_large() -> Outcome {
-	withheld(true, Without::Admits)
+	withheld(STATE, true, Without::Admits)
+}
+
+fn shows_no_samples() -> Outcome {
+	withheld(Piece::Samples, true, Without::Admits)
 }
 
 fn lies_about_a_relay() -> Outcome {
-	withheld(false, Without::Lies)
+	withheld(STATE, false, Without::Lies)
 }
 
 fn asks_for_what_is_large() -> Outcome {
 	let mut scene = Scene::new();
 	let [submitter, trainer, asker] = parties(&mut scene, Side::Honest, 0);
-	let job = standing(&mut scene, &submitter, &trainer, false, &truth);
+	let job = standing(&mut scene, [&submitter, &trainer], false, &truth, STATE);
 	let (mut prepaid, mut blocks) = (Vec::new(), 0);
 	for _ in 0..3 {
-		let relayed = relayed(&mut scene, &asker, job, &truth, &|_| true, Without::Admits);
+		let of = (job, STATE);
+		let relayed = relayed(&mut scene, &asker, of, &truth, &|_| true, Without::Admits);
 		assert_eq!(relayed.seats.len(), SEATS as usize);
 		prepaid.push(amount(relayed.prepaid));
 		blocks += relayed.blocks;

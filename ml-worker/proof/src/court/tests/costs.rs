@@ -4,9 +4,13 @@
 //! cargo test --release --locked -p trainyard-proof --lib court::tests::costs -- --ignored --nocapture
 //! ```
 
-use super::*;
-use crate::{data::read_rows, inputs::InputPaths};
+use super::{
+	games::{play, Party, Spent},
+	*,
+};
+use crate::{data::read_rows, inputs::InputPaths, testing, train::Cheat};
 use std::time::Instant;
+use trainyard_court::game::{Claimed, End, Outcome, Target};
 use trainyard_program::spec::{CheckedSpec, DataFormat, JobSpec, Model, Optimizer, Schedule};
 
 fn example(name: &str) -> PathBuf {
@@ -156,4 +160,56 @@ fn cost(name: &str, spec: CheckedSpec, path: &Path) -> Recorder {
 	forget();
 	println!("  two segments and 16 steps, by these: {:.3} s", 2.0 * segment + 16.0 * step);
 	recorder
+}
+
+/// Whole disputes about results on disk, of a trainer that trained with half of the learning rate and says so at each
+/// place: accused by an honest one, and accusing it. For the table `court-played` of decision 0029:
+///
+/// ```text
+/// cargo test --release --locked -p trainyard-proof --lib court::tests::costs::whole -- --ignored --nocapture
+/// ```
+#[test]
+#[ignore = "measures: it takes minutes, and means something in a release build on an idle machine"]
+fn whole_disputes() {
+	// Of the largest one segment is trained: its sizes are those of 400.
+	let one_segment = |(spec, path): (CheckedSpec, PathBuf)| {
+		let spec = testing::changed(&spec, |spec| spec.training.steps = 2);
+		(spec, path)
+	};
+	let jobs =
+		[("digits", digits()), ("characters", characters()), ("10^15", one_segment(large()))];
+	println!("| job | who is right | moves | KiB | largest, KiB | defender, s | challenger, s |");
+	println!("|---|---|---|---|---|---|---|");
+	for (name, (spec, path)) in jobs {
+		let inputs = Inputs::load(&spec, &InputPaths::data(&path)).unwrap();
+		let folder = tempfile::tempdir().unwrap();
+		let [honest, cheat] =
+			[("honest", None), ("cheat", Some(Cheat::HalfRate))].map(|(name, how)| {
+				let out = folder.path().join(name);
+				testing::train(&spec, &path, &out, false, how).unwrap();
+				let claims = Claims::of(bundle::Bundle::open(&out).unwrap().manifest());
+				let trained = how.and_then(|how| how.trained(&spec)).unwrap_or(spec.clone());
+				let case = Case { spec: trained, seed: testing::SEED };
+				let options = kept_in(&out, 4 << 30);
+				Recorder::new(case, claims, &out, inputs.clone(), options).unwrap()
+			});
+		let (case, target) = (honest.case(), Target::Segment(0));
+		let end = |of: &Recorder| Claimed::End(End::of(&Party::claims(of).checkpoints[1]));
+		let accused = play(case, &cheat, &honest, target, end(&honest));
+		assert_eq!(accused.outcome, Outcome::Convicted);
+		assert!(accused.piece.is_some(), "by proof");
+		let defended = play(case, &honest, &cheat, target, end(&cheat));
+		assert_eq!(defended.outcome, Outcome::Acquitted);
+		for (right, played) in [("challenger", accused), ("defender", defended)] {
+			let Spent { moves, bytes, largest, seconds: [defender, challenger] } = played.spent;
+			let kib = |bytes: usize| bytes as f64 / 1_024.0;
+			println!(
+				"| {name} | {right} | {moves} | {:.0} | {:.0} | {defender:.1} | {challenger:.1} |",
+				kib(bytes),
+				kib(largest)
+			);
+			// A commitment besides.
+			assert!(moves < 30 && largest <= 240 << 10, "{name}: {:?}", played.spent);
+		}
+	}
 }

@@ -1,6 +1,8 @@
 //! Whole disputes of recorders.
 
 use super::*;
+use codec::Encode;
+use std::time::Instant;
 use trainyard_court::{
 	game::{
 		player::{Denial, Player},
@@ -136,7 +138,41 @@ fn parting(one: &impl Party, other: &impl Party) -> Option<Target> {
 pub(super) struct Played {
 	pub outcome: Outcome,
 	pub piece: Option<Piece>,
+	pub spent: Spent,
 }
+
+/// What a dispute took.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Spent {
+	/// Moves, with the challenge and what ends it; a transaction each.
+	pub moves: u32,
+	/// Bytes of what they bring, and of the largest of them.
+	pub bytes: usize,
+	pub largest: usize,
+	/// Seconds that the defender computed, and the challenger.
+	pub seconds: [f64; 2],
+}
+
+impl Spent {
+	/// Returns what a side says, whose time is counted.
+	fn timed<R>(&mut self, side: usize, say: impl FnOnce() -> R) -> R {
+		let begun = Instant::now();
+		let said = say();
+		self.seconds[side] += begun.elapsed().as_secs_f64();
+		said
+	}
+
+	/// Counts a move that brings this.
+	fn count(&mut self, brings: &impl Encode) {
+		let bytes = brings.encoded_size();
+		self.moves += 1;
+		self.bytes += bytes;
+		self.largest = self.largest.max(bytes);
+	}
+}
+
+const DEFENDER: usize = 0;
+const CHALLENGER: usize = 1;
 
 /// Plays a dispute to its end.
 pub(super) fn play(
@@ -170,11 +206,13 @@ pub(super) fn play(
 	let leaves: Vec<Leaf> = indices.iter().map(leaf).collect();
 	let mut store = Store::default();
 	let game = Game { case, result, said: &store };
+	let mut spent = Spent::default();
+	spent.count(&(target, claimed, &leaves));
 	let mut moved = game.begin(target, &claimed, &leaves, None).unwrap();
 	let mut piece = None;
 	loop {
 		let stage = match moved.next {
-			Next::Ended(outcome) => return Played { outcome, piece },
+			Next::Ended(outcome) => return Played { outcome, piece, spent },
 			Next::Stage(stage) => stage,
 		};
 		for entry in moved.said {
@@ -188,36 +226,56 @@ pub(super) fn play(
 			Turn::Defender => {
 				let place = stage.place().unwrap();
 				match game.due(&stage).unwrap() {
-					Due::Opening => defender
-						.open(game, &stage)
-						.and_then(|opening| game.open(&stage, &place, &opening).ok()),
-					_ => defender
-						.post(game, &stage)
-						.and_then(|roots| game.post(&stage, &place, &roots).ok()),
+					Due::Opening => {
+						spent.timed(DEFENDER, || defender.open(game, &stage)).and_then(|opening| {
+							spent.count(&(place, &opening));
+							game.open(&stage, &place, &opening).ok()
+						})
+					}
+					_ => spent.timed(DEFENDER, || defender.post(game, &stage)).and_then(|roots| {
+						spent.count(&(place, &roots));
+						game.post(&stage, &place, &roots).ok()
+					}),
 				}
 				.ok_or(Outcome::Convicted)
 			}
 			Turn::Challenger => {
 				let place = stage.place().unwrap();
-				match challenger.deny(game, &stage) {
-					Some(Denial::Deny(at)) => Ok(game.deny(&stage, &place, at).unwrap()),
-					Some(Denial::Show(witness)) => Ok(game.show(&stage, &place, &witness).unwrap()),
+				match spent.timed(CHALLENGER, || challenger.deny(game, &stage)) {
+					Some(Denial::Deny(at)) => {
+						spent.count(&(place, at));
+						Ok(game.deny(&stage, &place, at).unwrap())
+					}
+					Some(Denial::Show(witness)) => {
+						spent.count(&(place, &witness));
+						Ok(game.show(&stage, &place, &witness).unwrap())
+					}
 					None => Err(Outcome::Acquitted),
 				}
 			}
 			Turn::Piece => {
 				let Level::Judge { piece: found } = stage.level else { panic!("{stage:?}") };
 				piece = Some(found);
-				let judge =
-					|openings: Option<Openings>| Some(game.judge(&stage, &openings?).ok()?.0);
-				judge(defender.openings(case, &stage))
-					.or_else(|| judge(challenger.openings(case, &stage)))
-					.ok_or(Outcome::Convicted)
+				let mut judged = None;
+				for side in [DEFENDER, CHALLENGER] {
+					let openings = spent.timed(side, || match side {
+						DEFENDER => defender.openings(case, &stage),
+						_ => challenger.openings(case, &stage),
+					});
+					let Some(openings) = openings else { continue };
+					let bytes = openings.encode();
+					if let Ok((moved, ..)) = game.judge(&stage, &openings) {
+						spent.count(&bytes);
+						judged = Some(moved);
+						break;
+					}
+				}
+				judged.ok_or(Outcome::Convicted)
 			}
 		};
 		moved = match next {
 			Ok(moved) => moved,
-			Err(outcome) => return Played { outcome, piece },
+			Err(outcome) => return Played { outcome, piece, spent },
 		};
 	}
 }

@@ -24,7 +24,7 @@ pub struct Request {
 	pub state: H256,
 	/// What of it.
 	pub parts: Parts,
-	tensors: Arc<Tensors>,
+	pub(super) tensors: Arc<Tensors>,
 }
 
 impl Request {
@@ -192,11 +192,8 @@ impl<'a> Walk<'a> {
 			return None;
 		}
 		let (step, state) = *self.checkpoints.get(self.at)?;
-		let from = self.now.len();
-		let count = self.plan.asked_from(from, most);
-		let parts = Parts::new(self.plan.parts.get(from..)?.get(..count)?.to_vec())?;
-		let (checkpoint, tensors) = (u32::try_from(self.at).ok()?, self.plan.tensors.clone());
-		Some(Request { checkpoint, step, state, parts, tensors })
+		let checkpoint = u32::try_from(self.at).ok()?;
+		self.plan.request((checkpoint, step, state), self.now.len(), most)
 	}
 
 	/// Returns the name of the tensor of this part of the checkpoint that is read.

@@ -114,6 +114,13 @@ pub fn relayed(job: &JobView, result: &WorkResult, relays: &[RelayView]) -> Vec<
 	urls.into_iter().collect()
 }
 
+/// Returns the base URLs of the seats of a relay that showed that they have its piece.
+pub fn having(relay: &RelayView) -> Vec<String> {
+	let shown = relay.seats.iter().filter(|seat| seat.shown && !seat.lost);
+	let locations = shown.filter_map(|seat| seat.location.as_ref());
+	locations.filter_map(|location| fetch::server(&location.to_string_lossy())).collect()
+}
+
 /// Returns the URL at which the states of a result are served, and openings of them: by the root that all
 /// its trainers have in common.
 pub fn states_url(server: &str, result: &WorkResult) -> String {
@@ -239,6 +246,7 @@ mod tests {
 			group: 0,
 			piece,
 			chunks: 9,
+			places: None,
 			by: AccountId32([9; 32]),
 			fee: 5,
 			stage: RelayStage::Held { until: 90 },

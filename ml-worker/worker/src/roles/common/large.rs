@@ -1,5 +1,5 @@
-//! Pieces that are too large for the chain and that nobody gives, states and all rows: what is done on chain to
-//! have them.
+//! Pieces that are too large for the chain and that nobody gives, states, all rows, and samples: what is done on
+//! chain to have them.
 //!
 //! A committee is asked for one such piece at a time, since each further relay of a result is dearer. While
 //! that runs the piece is fetched from the seats that showed that they have it. Where they give it to
@@ -20,13 +20,13 @@ use std::{collections::BTreeMap, path::Path, sync::Arc};
 use trainyard_client::{
 	amount, calls, Call, Chain, ChainError, Head, RelayView, Transactor, TxError,
 };
-use trainyard_program::spec::CheckedSpec;
+use trainyard_program::{spec::CheckedSpec, units};
 use trainyard_proof::{
 	bundle::{self, files},
 	verify::sizes_of,
 };
 use trainyard_protocol::{
-	blob,
+	blob, fees,
 	job::{Balance, BlockNumber},
 	pieces::Piece,
 	relay::{self, RelayId, RelayStage},
@@ -41,6 +41,8 @@ const ASKED: &str = "Verification::AlreadyAsked";
 const DOUBTED: &str = "Verification::AlreadyAppealed";
 /// Where as many relays run as there can be.
 const TOO_MANY: &str = "Verification::TooManyRelays";
+/// What is prepaid for a relay at most where its owner names nothing, unless it costs more: 50 TRY.
+const MOST: Balance = 50_000_000_000_000;
 /// Answers after which nothing is asked for any more: it is too dear, or too late, or of no use.
 const FINAL: [&str; 6] = [
 	"Verification::RelayTooDear",
@@ -198,18 +200,21 @@ pub fn in_words(piece: &Piece) -> &'static str {
 		Piece::Rows { .. } => "the rows of the data",
 		Piece::State(_) => "a state",
 		Piece::Tensor { .. } => "a tensor",
+		Piece::Samples => "samples of all states",
 	}
 }
 
 /// Options of what is asked of committees.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct RelayArgs {
-	/// Where nobody gives a state that no block carries, or the data where none carries their rows, prepay up
-	/// to this for a committee that says whether it is to be had, and up to this for a larger one where that
-	/// is doubted (in TRY); 0 for never. A committee has 15.5, a doubt costs 30.5, for each 4 GiB. It returns
-	/// where the piece is not to be had
-	#[arg(long, value_name = "TRY", default_value = "50", value_parser = amount::parse)]
-	max_relay: Balance,
+	/// Where nobody gives a state that no block carries, or the data where none carries their rows, or opens
+	/// states to show how far a result moves, prepay up to this for a committee that says whether it is to be
+	/// had, and up to this for a larger one where that is doubted (in TRY); 0 for never. A committee has 15.5, a
+	/// doubt costs 30.5, for each 4 GiB, a tenth for openings of states, and 2.48 % and 4.88 % of the price at
+	/// least. It returns where the piece is not to be had [default: 50, and what two committees and a doubt cost
+	/// where that is more]
+	#[arg(long, value_name = "TRY", value_parser = amount::parse)]
+	max_relay: Option<Balance>,
 }
 
 impl RelayArgs {
@@ -238,8 +243,9 @@ pub struct Large {
 	pub chain: Arc<Chain>,
 	/// What sends.
 	pub teller: Teller,
-	/// The most that is prepaid for a relay, or for a doubt.
-	pub most: Balance,
+	/// The most that is prepaid for a relay, or for a doubt; `None` for [`MOST`], and what two committees, or the
+	/// doubt, cost where that is more.
+	pub most: Option<Balance>,
 	/// Bytes that the chain carries.
 	pub room: u64,
 	/// Where the owner is told what it costs.
@@ -280,6 +286,7 @@ impl Large {
 		for piece in lacking.iter().copied() {
 			let mut one = all.0.get(&piece).cloned().unwrap_or_default();
 			let relay = relays.iter().find(|of| (of.group, of.piece) == (group, piece));
+			let mut most = 0;
 			let step = one.step(relay, head.number, patience);
 			let call = match &step {
 				Step::Wait => None,
@@ -291,13 +298,14 @@ impl Large {
 				Step::Ask if waits => continue,
 				Step::Ask => {
 					one.asked = Some(head.number);
-					Some(calls::request_relay(job, group, piece, self.most))
+					most = self.most_for((job, group), piece).await?;
+					Some(calls::request_relay(job, group, piece, most))
 				}
 				Step::AskSeats(relay, seats) => {
 					one.seats_asked = true;
 					Some(calls::ask_seats(*relay, seats))
 				}
-				Step::Doubt(_) if self.doubt(relay) > self.most => None,
+				Step::Doubt(_) if self.most.is_some_and(|most| self.doubt(relay) > most) => None,
 				Step::Doubt(relay) => Some(calls::appeal(*relay)),
 			};
 			let before = all.0.insert(piece, one.clone());
@@ -305,7 +313,15 @@ impl Large {
 				self.save(record, &all)?;
 			}
 			if let Some(call) = call {
-				let sent = self.send((job, group, piece), &step, call, relay, head).await;
+				let most = match &step {
+					Step::Ask => most,
+					// A chunk costs the same of each piece.
+					Step::AskSeats(_, seats) => {
+						(fees::RELAY_FEE / relay::ASK_PART).saturating_mul(seats.len() as Balance)
+					}
+					_ => self.doubt(relay),
+				};
+				let sent = self.send((job, group, piece), &step, (call, most), head).await;
 				let kept = match sent {
 					Ok(true) => None,
 					// Nothing can come of it any more.
@@ -328,6 +344,25 @@ impl Large {
 		Ok(waits)
 	}
 
+	/// Returns the most that is prepaid for a relay of this piece of a result.
+	async fn most_for(
+		&self,
+		(job, group): (JobId, u32),
+		piece: Piece,
+	) -> Result<Balance, TaskError> {
+		if let Some(most) = self.most {
+			return Ok(most);
+		}
+		let Some(job) = self.chain.job(job).await? else { return Ok(MOST) };
+		let groups = job.audit.as_ref().map(|audit| &audit.groups[..]).unwrap_or_default();
+		let Some(group) = groups.get(group as usize) else { return Ok(MOST) };
+		let bytes = sizes_of(&job.spec.check()?).of(&piece, &group.result, &[]);
+		let price = units::price(job.work, job.terms.price_per_ut).unwrap_or(Balance::MAX);
+		let fees = relay::Fees::of(fees::RELAY_FEE, price);
+		let committee = fees.of_seats(&piece, bytes, relay::SEATS).unwrap_or(Balance::MAX);
+		Ok(committee.saturating_mul(2).max(MOST))
+	}
+
 	/// Returns what it costs to doubt the answer of a relay.
 	fn doubt(&self, relay: Option<&RelayView>) -> Balance {
 		let fee = relay.map_or(Balance::MAX, |relay| relay.fee);
@@ -346,20 +381,11 @@ impl Large {
 		&self,
 		(job, group, piece): (JobId, u32, Piece),
 		step: &Step,
-		call: Call,
-		relay: Option<&RelayView>,
+		(call, most): (Call, Balance),
 		head: Head,
 	) -> Result<bool, TaskError> {
 		let sent = self.teller.run(&call.on(head)).await;
 		let (event, text) = step.in_words(&piece);
-		let most = match step {
-			Step::Ask => self.most,
-			Step::AskSeats(_, seats) => {
-				let each = relay.map_or(0, |relay| relay.fee / relay::ASK_PART);
-				each.saturating_mul(seats.len() as Balance)
-			}
-			_ => self.doubt(relay),
-		};
 		match sent {
 			Ok(()) => {
 				let most = amount::format(most);

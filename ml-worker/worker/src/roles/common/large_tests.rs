@@ -2,7 +2,14 @@ use super::*;
 use crate::roles::report::Reporter;
 use codec::Encode;
 use std::sync::Mutex;
-use trainyard_client::{fake::FakeNode, AccountId32, RelaySeatView};
+use trainyard_client::{
+	fake::{self, FakeNode},
+	AccountId32, RelaySeatView,
+};
+use trainyard_protocol::{
+	audit::AuditPhase,
+	job::{JobState, WorkResult},
+};
 
 const UNTIL: BlockNumber = 160;
 
@@ -25,6 +32,7 @@ fn relay(index: u32, stage: RelayStage) -> RelayView {
 		group: 1,
 		piece: Piece::State(index),
 		chunks: 1_000,
+		places: None,
 		by: AccountId32([9; 32]),
 		fee: 5,
 		stage,
@@ -138,7 +146,7 @@ impl Scene {
 		let large = Large {
 			chain: Arc::new(node.at(best).chain().await),
 			teller,
-			most,
+			most: Some(most),
 			room: 1_000,
 			webhook: Webhook::new(report, None).unwrap(),
 		};
@@ -266,7 +274,7 @@ async fn what_a_rescue_carries_is_not_relayed() {
 	let mut large = Large {
 		chain: Arc::new(FakeNode::new(|_, _, _| Err("no such method")).at(1).chain().await),
 		teller: Teller::Test(Arc::new(|_: &Call| Ok(()))),
-		most: 0,
+		most: Some(0),
 		room: 0,
 		webhook: Webhook::new(report, None).unwrap(),
 	};
@@ -283,5 +291,41 @@ async fn what_a_rescue_carries_is_not_relayed() {
 	] {
 		large.room = room;
 		assert_eq!((large.is_large(&spec), large.large_rows(&spec)), (is_large, large_rows));
+	}
+}
+
+/// Where its owner names nothing, a relay may cost 50 TRY, or what two committees cost: of a dear job each has more.
+#[tokio::test]
+async fn without_a_limit_two_committees_are_paid_for() {
+	const TRY: Balance = 1_000_000_000_000;
+	let scene = Scene::new();
+	let log = scene.folder.path().join("events.jsonl");
+	let (bundle_root, model_root) = Default::default();
+	let (true_root, segments, diverged) = (bundle_root, 30, false);
+	let result = WorkResult { bundle_root, true_root, model_root, segments, diverged };
+	let until = AuditPhase::Standing { until: 90 };
+	let mut job = fake::job(JobState::Auditing);
+	job.audit = Some(fake::audit(until, vec![fake::group(result)]));
+	job.work = 6_000_000;
+	// A fee is 6,000 TRY / 1,250.
+	for (price, named, most) in
+		[(TRY, None, 50 * TRY), (1_000 * TRY, None, 62 * 48 * TRY / 10), (1_000 * TRY, Some(7), 7)]
+	{
+		let mut job = job.clone();
+		job.terms.price_per_ut = price;
+		let node = FakeNode::new(move |method, _, _| match method {
+			"TrainyardApi_job" => Ok(Some(job.clone()).encode()),
+			_ => Err("no such method"),
+		});
+		let large = Large {
+			chain: Arc::new(node.at(9).chain().await),
+			teller: Teller::Test(Arc::new(|_: &Call| Ok(()))),
+			most: named,
+			room: 1_000,
+			webhook: Webhook::new(Reporter::new("verifier", true, Some(&log)), None).unwrap(),
+		};
+		for piece in [Piece::Samples, Piece::State(3)] {
+			assert_eq!(large.most_for((3, 0), piece).await, Ok(most), "{price} {piece:?}");
+		}
 	}
 }

@@ -132,7 +132,7 @@ pub async fn was_read(
 			!has_manifest(dir, revealed).await || has_state(dir, &file, limit).await
 		}
 		Piece::Rows { .. } => has_rows(home, spec, dir) || is_kept(&ROWS),
-		Piece::Leaves | Piece::Tensor { .. } => true,
+		Piece::Leaves | Piece::Tensor { .. } | Piece::Samples => true,
 	}
 }
 
@@ -316,7 +316,7 @@ impl OnChain<'_> {
 		let limit = match piece {
 			Piece::State(_) => bundle::max_checkpoint_bytes(spec),
 			Piece::Rows { .. } => sizes_of(spec).contents().into_iter().max().unwrap_or_default(),
-			Piece::Leaves | Piece::Tensor { .. } => return Ok(()),
+			Piece::Leaves | Piece::Tensor { .. } | Piece::Samples => return Ok(()),
 		};
 		let loading = blobs::load_into(chain, blob, limit, &part);
 		let bytes = loading.await.map_err(SourceError::Rescue)?;

@@ -15,13 +15,16 @@ use codec::Encode;
 use std::{
 	collections::VecDeque,
 	io::ErrorKind,
-	path::PathBuf,
+	path::{Path, PathBuf},
 	sync::{Arc, Mutex, MutexGuard, PoisonError},
 	time::Duration,
 };
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tracing::error;
-use trainyard_proof::bundle::openings::{OpenError, Opening, Parts};
+use trainyard_proof::bundle::{
+	openings::{OpenError, Opening, Parts},
+	samples::Samples,
+};
 
 /// Checkpoints that are opened at once.
 const AT_ONCE: usize = 2;
@@ -97,13 +100,23 @@ impl Openings {
 		let work = Work::begin(self.clone(), permit, &key)?;
 		let opening = move || {
 			let (file, parts) = &work.key;
-			let opened = Opening::of_file(file, parts).map(|opening| opening.encode());
+			let opened = opened(file, parts).map(|opening| opening.encode());
 			work.end(opened);
 		};
 		if let Err(e) = tokio::task::spawn_blocking(opening).await {
 			error!("cannot open parts of {}: {e}", key.0.display());
 		}
 		self.take(&key)
+	}
+}
+
+/// Opens parts of a checkpoint: by the samples that are kept beside it, where they have these, which hashes nothing,
+/// and else by its file.
+fn opened(file: &Path, parts: &Parts) -> Result<Opening, OpenError> {
+	let kept = Samples::load(&Samples::beside(file))?;
+	match kept.and_then(|samples| samples.opening(parts)) {
+		Some(opening) => Ok(opening),
+		None => Opening::of_file(file, parts),
 	}
 }
 

@@ -1,8 +1,11 @@
 //! Computes what a job asks of a machine, from its specification and terms alone.
 
-use trainyard_program::{needs, spec::CheckedSpec};
+use trainyard_program::{needs, spec::CheckedSpec, units, MicroUt};
 use trainyard_proof::data::kept;
-use trainyard_protocol::{blob, job::Terms};
+use trainyard_protocol::{
+	blob,
+	job::{Balance, Terms},
+};
 
 /// Bytes of a manifest for each checkpoint, at most.
 const MANIFEST_ENTRY: u64 = 512;
@@ -37,12 +40,18 @@ pub struct Needs {
 	pub relayed: u64,
 	/// The rows where they are too large for the chain, of which the same holds; else 0.
 	pub relayed_rows: u64,
+	/// The samples of all states, of which the same holds; 0 where no segment is picked by them.
+	pub samples: u64,
+	/// The price of the work, done once, from which it follows what relays cost at least.
+	pub price: Balance,
 }
 
 impl Needs {
 	/// Returns the needs of a job.
 	pub fn of(spec: &CheckedSpec, terms: &Terms) -> Self {
-		let counted = needs::Needs::of(spec);
+		let (counted, parts) = needs::Needs::and_parts(spec);
+		let work = parts.micro_ut_of(spec, spec.segments()).unwrap_or(MicroUt::MAX);
+		let price = units::price(work, terms.price_per_ut).unwrap_or(Balance::MAX);
 		let checkpoints = u64::from(spec.segments()).saturating_add(1);
 		let checkpoint = counted.checkpoint;
 		let model = spec.parameters().saturating_mul(4).saturating_add(16_384);
@@ -62,13 +71,26 @@ impl Needs {
 		let training = counted.memory().saturating_add(table);
 		let memory = training.max(rescue.saturating_mul(2));
 		let (rows, relayed, relayed_rows) = (counted.rows, lacking.relayed, lacking.relayed_rows);
-		Self { memory, disk, checkpoints, checkpoint, model, rescue, rows, relayed, relayed_rows }
+		let samples = lacking.samples;
+		Self {
+			memory,
+			disk,
+			checkpoints,
+			checkpoint,
+			model,
+			rescue,
+			rows,
+			relayed,
+			relayed_rows,
+			samples,
+			price,
+		}
 	}
 
-	/// Returns whether relays can be asked about a result: `room` bytes, which the chain carries, are not
-	/// enough for a state, or for all rows.
+	/// Returns whether relays can be asked about a result: a segment is picked by samples, or `room` bytes, which
+	/// the chain carries, are not enough for a state, or for all rows.
 	pub fn may_be_relayed(&self, room: u64) -> bool {
-		self.checkpoint.max(self.rows) > room
+		self.samples > 0 || self.checkpoint.max(self.rows) > room
 	}
 
 	/// Returns the seconds for putting all checkpoints on disk.
@@ -124,7 +146,8 @@ mod tests {
 	#[test]
 	fn what_no_block_carries_is_relayed() {
 		let mut spec = JobSpec::example();
-		let few = needs(&spec);
+		assert!(needs(&spec).may_be_relayed(u64::MAX), "its samples");
+		let few = Needs { samples: 0, ..needs(&spec) };
 		for (room, relayed) in [
 			(few.checkpoint.max(few.rows), false),
 			(few.checkpoint.max(few.rows) - 1, true),

@@ -8,6 +8,7 @@ use trainyard_program::{spec::SpecError, units::FLOP_PER_MICRO_UT};
 use trainyard_protocol::{
 	blob, fees,
 	job::{Balance, BlockNumber},
+	pieces::Piece,
 	relay, MicroUt,
 };
 
@@ -72,16 +73,17 @@ impl Prices {
 	}
 
 	/// Returns deposit and fees for the largest rescue that seats can ask for, and what it costs to doubt
-	/// committees that say of a state, and of the rows, that it is not to be had; saturates.
+	/// committees that say of a state, of the rows, and of samples, that they are not to be had; saturates.
 	pub fn rescue(&self, needs: &Needs) -> Balance {
-		let doubt = |bytes| {
-			let price = relay::price(bytes, fees::RELAY_FEE, relay::APPEAL_SEATS);
-			price.unwrap_or(Balance::MAX)
+		let fees = relay::Fees::of(fees::RELAY_FEE, needs.price);
+		let doubt = |piece: Piece, bytes| {
+			fees.of_seats(&piece, bytes, relay::APPEAL_SEATS).unwrap_or(Balance::MAX)
 		};
 		self.storing(needs.rescue)
 			.saturating_add(self.fee_call.saturating_mul(RESCUE_CALLS))
-			.saturating_add(doubt(needs.relayed))
-			.saturating_add(doubt(needs.relayed_rows))
+			.saturating_add(doubt(Piece::State(0), needs.relayed))
+			.saturating_add(doubt(Piece::Rows { from: 0, to: u32::MAX }, needs.relayed_rows))
+			.saturating_add(doubt(Piece::Samples, needs.samples))
 	}
 
 	/// Returns what a job still costs its trainer after the application, if nothing of it is asked

@@ -7,7 +7,7 @@ use crate::roles::{
 };
 use serde::{Deserialize, Serialize};
 use std::{
-	collections::{BTreeSet, HashSet},
+	collections::{BTreeMap, BTreeSet, HashSet},
 	path::{Path, PathBuf},
 	sync::Mutex,
 	time::SystemTime,
@@ -97,6 +97,10 @@ pub struct StandingRecord {
 	pub accused: Vec<Accused>,
 	/// The results that it could not have when it revealed, and has looked at again.
 	pub looked: BTreeSet<usize>,
+	/// The results of which nobody showed it how far they move, and at which it has not looked again; each with the
+	/// segment in which it moved farthest, once that is known: who shows it may be gone before it was replayed.
+	#[serde(default)]
+	pub unseen: BTreeMap<usize, Option<u32>>,
 }
 
 impl StandingRecord {

@@ -94,6 +94,7 @@ impl Trainer {
 			Action::Rescue(group) => self.rescue(&job, group).await,
 			Action::Open => self.open_forced(&job, head).await,
 			Action::Doubt(relay) => self.doubt(&job, relay, head).await,
+			Action::Sample(relay) => self.sample(&job, relay, head, stop).await,
 			Action::Poke => {
 				self.sender.run(&calls::poke(job.id).on(head)).await?;
 				Ok(())

@@ -69,7 +69,7 @@ impl Trainer {
 		self.remove_old_seeds(&jobs, head);
 		reported.retain(&jobs);
 		standing.disputed = disputes.work.iter().any(|(_, work)| matches!(work, Work::Move(_)));
-		let doubts = self.look_at_relays(&jobs, reported, head).await?;
+		let relays = self.look_at_relays(&jobs, reported, head).await?;
 		let mut gathered = Gathered::default();
 		gathered.wanted.extend(disputes.work.iter().map(|(job, work)| dispute_key(*job, *work)));
 		let (mut bundles, mut blobs) = (HashMap::new(), HashMap::new());
@@ -96,8 +96,8 @@ impl Trainer {
 				continue;
 			}
 			if plan.serve_bundle {
-				let doubted = doubts.iter().filter(|(of, _)| *of == job.id);
-				plan.actions.extend(doubted.map(|(_, relay)| Action::Doubt(*relay)));
+				let due = relays.iter().filter(|(of, _)| *of == job.id);
+				plan.actions.extend(due.map(|(_, action)| *action));
 			}
 			if plan.serve_data || !plan.actions.is_empty() {
 				gathered.keep.extend(hashes(&job.spec));

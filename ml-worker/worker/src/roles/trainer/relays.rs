@@ -6,14 +6,31 @@
 //! serves it, asks for a larger committee.
 
 use super::{Reported, Trainer};
-use crate::roles::{common::large, job::Job, plan::replica_of, tasks::Outcome};
+use crate::roles::{
+	common::large,
+	job::Job,
+	plan::{replica_of, Action},
+	tasks::{Outcome, TaskError},
+};
 use serde_json::json;
+use std::{
+	path::Path,
+	sync::{
+		atomic::{AtomicBool, Ordering},
+		Arc,
+	},
+};
 use trainyard_client::{calls, AccountId32, ChainError, Head, JobView, RelayView};
+use trainyard_proof::{
+	bundle::{files, manifest::checkpoint_file, openings::Opening, samples::Samples, Bundle},
+	verify::movement::Plan,
+};
 use trainyard_protocol::{
 	audit::AuditPhase,
 	job::{Fate, JobState},
+	pieces::Piece,
 	relay::{RelayId, RelayStage, APPEAL_SEATS},
-	JobId,
+	JobId, H256,
 };
 
 /// Returns what the owner is told of a relay.
@@ -39,15 +56,46 @@ fn is_doubted(relay: &RelayView) -> bool {
 	matches!(relay.stage, RelayStage::Lacking { .. }) && !relay.appealed
 }
 
+/// The file that says at which places samples of all states of a bundle are kept.
+const SAMPLED: &str = "sampled";
+
+/// Returns whether samples of all states of the bundle in `folder` are kept at these places.
+fn is_sampled(folder: &Path, places: &H256) -> bool {
+	std::fs::read(folder.join(SAMPLED)).is_ok_and(|kept| kept == places.as_bytes())
+}
+
+/// Keeps samples of all states of the bundle in `folder`, which is of one of the own jobs, at these places. Returns of
+/// how many.
+fn sample_all(folder: &Path, places: &H256, stop: &AtomicBool) -> Result<usize, TaskError> {
+	let bundle = Bundle::open(folder).map_err(|e| TaskError::of(&e))?;
+	let plan = Plan::of_samples(&bundle.manifest().spec, places);
+	let listed = &bundle.manifest().checkpoints;
+	for (at, checkpoint) in (0u32..).zip(listed) {
+		if stop.load(Ordering::Relaxed) {
+			return Err(TaskError::Stopped);
+		}
+		let file = bundle.path(&checkpoint_file(checkpoint.step));
+		let mut samples = Samples::default();
+		for request in plan.requests(at, checkpoint.step, checkpoint.state_hash) {
+			let opening = Opening::of_file(&file, &request.parts).map_err(|e| TaskError::of(&e))?;
+			samples.add(&request.parts, opening);
+		}
+		samples.save(&Samples::beside(&file)).map_err(|e| TaskError::of(&e))?;
+	}
+	let done = files::write(&folder.join(SAMPLED), places.as_bytes());
+	done.map_err(|e| TaskError::of(&e))?;
+	Ok(listed.len())
+}
+
 impl Trainer {
-	/// Looks at the relays of results of this trainer. Reports each once, and returns those that it doubts.
+	/// Looks at the relays of results of this trainer. Reports each once, and returns what it does about them.
 	pub(super) async fn look_at_relays(
 		&self,
 		jobs: &[Job],
 		reported: &mut Reported,
 		head: Head,
-	) -> Result<Vec<(JobId, RelayId)>, ChainError> {
-		let mut doubted = Vec::new();
+	) -> Result<Vec<(JobId, Action)>, ChainError> {
+		let mut due = Vec::new();
 		for job in jobs.iter().filter(|job| job.state == JobState::Auditing) {
 			let phase = job.audit.as_ref().map(|audit| audit.phase);
 			let stands =
@@ -65,11 +113,39 @@ impl Trainer {
 					self.report.job(job.id, "relay", &in_words(relay), fields);
 				}
 				if is_doubted(relay) {
-					doubted.push((job.id, relay.id));
+					due.push((job.id, Action::Doubt(relay.id)));
+				}
+				let folder = job.seed.map(|seed| self.home.bundle_folder(job.id, &seed));
+				if let Some((places, folder)) = relay.places.zip(folder) {
+					if relay.piece == Piece::Samples && !is_sampled(&folder, &places) {
+						due.push((job.id, Action::Sample(relay.id)));
+					}
 				}
 			}
 		}
-		Ok(doubted)
+		Ok(due)
+	}
+
+	/// Keeps samples of all states at the places of a relay beside the checkpoints: each seat of it asks for them, and
+	/// the server would hash whole states for each answer.
+	pub(super) async fn sample(
+		&self,
+		job: &Job,
+		relay: RelayId,
+		head: Head,
+		stop: Arc<AtomicBool>,
+	) -> Outcome {
+		let relays = self.chain.relays_of(job.id, head.hash).await?;
+		let relay = relays.into_iter().find(|it| it.id == relay);
+		let (Some(places), Some(seed)) = (relay.and_then(|relay| relay.places), job.seed) else {
+			return Ok(());
+		};
+		let folder = self.home.bundle_folder(job.id, &seed);
+		let states = tokio::task::spawn_blocking(move || sample_all(&folder, &places, &stop));
+		let states = states.await??;
+		let text = format!("samples of {states} states are kept for the seats of a relay");
+		self.report.job(job.id, "sampled", &text, json!({ "states": states }));
+		Ok(())
 	}
 
 	/// Doubts the answer of a relay.
@@ -88,11 +164,12 @@ impl Trainer {
 mod tests {
 	use super::*;
 	use trainyard_client::{fake, ReplicaView};
+	use trainyard_program::spec::{Activation, Model};
+	use trainyard_proof::testing;
 	use trainyard_protocol::{
 		audit::Decision,
 		job::{Reveal, WorkResult},
-		pieces::Piece,
-		Text, H256,
+		Text,
 	};
 
 	fn relay(stage: RelayStage, appealed: bool) -> RelayView {
@@ -102,6 +179,7 @@ mod tests {
 			group: 1,
 			piece: Piece::State(2),
 			chunks: 9,
+			places: None,
 			by: AccountId32([9; 32]),
 			fee: 5,
 			stage,
@@ -122,6 +200,35 @@ mod tests {
 			(RelayStage::Lacking { until }, true, false),
 		] {
 			assert_eq!(is_doubted(&relay(stage, appealed)), doubted, "{stage:?}");
+		}
+	}
+
+	/// What seats of a relay ask for is answered by what is kept, which is what the checkpoints open to.
+	#[test]
+	fn samples_are_kept_for_the_seats_of_a_relay() {
+		let dir = tempfile::tempdir().unwrap();
+		let table = testing::table(dir.path());
+		let spec = testing::changed(&testing::job(&table), |spec| {
+			let hidden = vec![128, 128].try_into().unwrap();
+			spec.model = Model::Mlp { hidden, activation: Activation::Relu };
+		});
+		let out = dir.path().join("bundle");
+		let bundle = testing::train(&spec, &table, &out, false, None).unwrap();
+		let (places, stop) = (H256::repeat_byte(5), AtomicBool::new(false));
+		assert!(!is_sampled(&out, &places));
+		assert_eq!(sample_all(&out, &places, &AtomicBool::new(true)), Err(TaskError::Stopped));
+		assert!(!is_sampled(&out, &places), "not before all are there");
+		assert_eq!(sample_all(&out, &places, &stop), Ok(7));
+		assert!(is_sampled(&out, &places) && !is_sampled(&out, &H256::zero()));
+		let plan = Plan::of_samples(&spec, &places);
+		for (at, checkpoint) in (0u32..).zip(&bundle.manifest().checkpoints) {
+			let file = bundle.path(&checkpoint_file(checkpoint.step));
+			let samples = Samples::load(&Samples::beside(&file)).unwrap().unwrap();
+			for request in plan.requests(at, checkpoint.step, checkpoint.state_hash) {
+				let kept = samples.opening(&request.parts).unwrap();
+				assert_eq!(kept, Opening::of_file(&file, &request.parts).unwrap());
+				assert!(request.elements(&kept).is_ok());
+			}
 		}
 	}
 

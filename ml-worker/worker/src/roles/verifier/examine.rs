@@ -167,6 +167,7 @@ impl Verifier {
 				);
 				let fields = json!({ "result": index, "segment": more, "problems": problems });
 				self.report.job(job.id, "not_moved", &text, fields);
+				self.note_unseen(round.folder, index)?;
 				lot.note_moved(more);
 				continue;
 			}

@@ -7,9 +7,8 @@
 use super::{
 	lots::Lot,
 	room::most_states,
-	round::{seed_of, Round},
-	standing::LEAST_WINDOW,
-	Duty, Verifier, MARGIN,
+	round::{Round, Standing},
+	Duty, Verifier,
 };
 use crate::roles::{
 	checked,
@@ -22,7 +21,7 @@ use serde_json::json;
 use std::{
 	path::{Path, PathBuf},
 	sync::{atomic::AtomicBool, Arc},
-	time::{Duration, Instant},
+	time::Duration,
 };
 use tracing::debug;
 use trainyard_client::{
@@ -33,7 +32,7 @@ use trainyard_proof::verify::{sizes_of, Verdict};
 use trainyard_protocol::{audit::AuditPhase, job::BlockNumber, pieces::Piece};
 
 /// Shortest pause between two looks at relays.
-const LEAST_PAUSE: Duration = Duration::from_secs(1);
+pub(super) const LEAST_PAUSE: Duration = Duration::from_secs(1);
 
 /// Returns the results of which the seat of `me` revealed that it could not have them, and of which nothing is
 /// decided, by their index.
@@ -172,6 +171,30 @@ impl Verifier {
 		self.large.advance((round.job.id, number), &[piece], &record, 0).await.map(drop)
 	}
 
+	/// Returns in words what a verdict says of a result that stands, and whom this seat accuses by it.
+	pub(super) async fn said_of(
+		&self,
+		round: &Round<'_>,
+		(index, group): (usize, &GroupView),
+		verdict: &Verdict,
+	) -> (String, Option<Accusation>) {
+		let charge = match verdict {
+			Verdict::Replayed(_) => return ("it is true in what this seat replayed".into(), None),
+			Verdict::Unavailable => return ("it cannot be had".into(), None),
+			Verdict::False(charge) => charge,
+		};
+		let dir = round.folder_of(index);
+		let of = (dir.as_path(), round.draw.seat);
+		let charged = self.charged(round.job, group, of, charge).await;
+		let accusation = charged.map(|(who, charge)| Accusation {
+			defendant: Defendant::Trainer { job: round.job.id, who },
+			target: charge.target,
+			claimed: charge.claimed,
+			leaves: charge.leaves.to_vec(),
+		});
+		(charge.to_string(), accusation)
+	}
+
 	/// Looks at a result again that this seat could not have when it revealed. It accuses if it is false.
 	pub(super) async fn look_again(
 		&self,
@@ -192,50 +215,18 @@ impl Verifier {
 			return Ok(());
 		};
 		let draw = self.draw(job, audit)?;
-		let until = until.max(best.saturating_add(LEAST_WINDOW));
-		let blocks = until.saturating_sub(best).saturating_sub(MARGIN);
-		let window = self.block_time.saturating_mul(blocks);
-		let now = Instant::now();
-		let round = Round {
-			job,
-			spec: checked(job)?,
-			audit,
-			seed: seed_of(job)?,
-			folder,
-			draw,
-			lots: self.lots(draw, audit),
-			give_up: now + window / 2,
-			give_up_searched: now + window / 4 * 3,
-			stop,
-			until,
-			inputs: Default::default(),
-			deaths: Default::default(),
-			claims: Default::default(),
-		};
+		let of = Standing { job, audit, folder, until, best };
+		let round = self.round_of(of, (draw, self.lots(draw, audit)), stop)?;
 		let segments = round.lots.get(index).map(Lot::segments).unwrap_or_default();
 		let (verdict, _) = self.examine_standing(&round, index).await?;
 		self.ask_all_the_same(&round, index, group).await?;
-		let mut record = self.home.load_standing(folder)?;
-		let said = match &verdict {
-			Verdict::Replayed(_) => "it is true in what this seat drew".to_owned(),
-			Verdict::Unavailable => "it cannot be had".to_owned(),
-			Verdict::False(charge) => {
-				let dir = round.folder_of(index);
-				if let Some((who, charge)) =
-					self.charged(job, group, (&dir, draw.seat), charge).await
-				{
-					record.add(Accusation {
-						defendant: Defendant::Trainer { job: job.id, who },
-						target: charge.target,
-						claimed: charge.claimed,
-						leaves: charge.leaves.to_vec(),
-					});
-				}
-				charge.to_string()
-			}
-		};
-		record.looked.insert(index);
-		self.home.save_standing(folder, &record)?;
+		let (said, found) = self.said_of(&round, (index, group), &verdict).await;
+		self.home.change_standing(folder, |record| {
+			record.looked.insert(index);
+			found.into_iter().for_each(|accusation| {
+				record.add(accusation);
+			});
+		})?;
 		let text = format!("result {index}, which could not be had before: {said}");
 		let fields = json!({ "round": audit.round, "result": index, "segments": segments });
 		self.report.job(job.id, "looked_again", &text, fields);

@@ -20,7 +20,7 @@ async fn verifier_with_relays(scene: &Scene, name: &str, room: u64) -> (Verifier
 		_ => Err("no such method"),
 	});
 	let mut verifier = verifier_on(&scene.folder.path().join(name), node.growing()).await;
-	(verifier.large.room, verifier.large.most) = (room, 50);
+	(verifier.large.room, verifier.large.most) = (room, Some(50));
 	verifier.large.teller = Teller::Test(Arc::new(move |call: &Call| {
 		assert_eq!(call.title(), "Verification.request_relay");
 		let mut relays = asked.lock().unwrap();
@@ -43,6 +43,7 @@ async fn verifier_with_relays(scene: &Scene, name: &str, room: u64) -> (Verifier
 			group: 0,
 			piece,
 			chunks: 9,
+			places: None,
 			by: me(),
 			fee: 1,
 			stage: RelayStage::Held { until: 100_000 },
@@ -167,7 +168,7 @@ async fn what_came_late_is_asked_for_where_nobody_did() {
 			_ => Err("no such method"),
 		});
 		let mut verifier = verifier_on(&scene.folder.path().join("seat"), node.growing()).await;
-		(verifier.large.room, verifier.large.most) = (if is_large { 1 } else { state }, 50);
+		(verifier.large.room, verifier.large.most) = (if is_large { 1 } else { state }, Some(50));
 		let sent: Arc<Shared<Vec<Piece>>> = Arc::default();
 		let log = sent.clone();
 		verifier.large.teller = Teller::Test(Arc::new(move |call: &Call| {

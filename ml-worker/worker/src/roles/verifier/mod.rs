@@ -16,6 +16,7 @@ mod parting;
 mod pool;
 mod relay;
 mod relayed_rows;
+mod relayed_samples;
 mod relays;
 mod rescued;
 mod room;
@@ -24,6 +25,7 @@ mod served;
 mod sources;
 mod standing;
 mod timing;
+mod unseen;
 
 use super::{
 	blocks::LookError,
@@ -189,6 +191,8 @@ pub enum Duty {
 	Accuse,
 	/// Look again, while results stand, at what could not be had before.
 	LookAgain,
+	/// Look again, while results stand, at how far a result moves that nobody showed before.
+	SeeMoved,
 	/// Compute the full-pass rules, for the report. Nothing waits for it, so it comes after the
 	/// commitment.
 	Assess,
@@ -533,7 +537,7 @@ impl Verifier {
 		// from others. One that does not know what was rescued since begins again, and keeps what it
 		// replayed.
 		tasks.stop_unless(|key| match key {
-			Key::Audit(_, _, Duty::Audit | Duty::Recheck | Duty::LookAgain) => {
+			Key::Audit(_, _, Duty::Audit | Duty::Recheck | Duty::LookAgain | Duty::SeeMoved) => {
 				wanted.contains(key) && !redrawn.contains(key)
 			}
 			_ => true,
@@ -569,6 +573,7 @@ impl Verifier {
 			(Duty::Recheck, _) => self.recheck(&job, audit, &folder, head.number, stop).await,
 			(Duty::Accuse, _) => self.accuse(&job, audit, &folder, head).await,
 			(Duty::LookAgain, _) => self.look_again(&job, audit, &folder, head.number, stop).await,
+			(Duty::SeeMoved, _) => self.see_moved(&job, audit, &folder, head.number, stop).await,
 			(_, None) => Err(TaskError::failed("there are no findings")),
 		}
 	}

@@ -15,11 +15,20 @@ use trainyard_proof::{
 	bundle::{self, Bundle},
 	verify::movement::{Measure, Walk},
 };
+use trainyard_protocol::H256;
 
 /// The file in which the reading of a result's movement is kept, in the folder of the result.
-const KEPT: &str = "movement";
+pub(super) const KEPT: &str = "movement";
 /// Time between two reports about a reading.
 const REPORTED: Duration = Duration::from_secs(60);
+
+/// Where parts of states are read.
+pub(super) struct Origin<'a> {
+	/// The base URL of a server, beside the folder of the result.
+	pub server: Option<&'a str>,
+	/// What it is called in reports.
+	pub name: String,
+}
 
 impl Verifier {
 	/// Returns the segment in which the result of this index moved farthest, by what this seat looks at
@@ -35,13 +44,25 @@ impl Verifier {
 		source: &Source<'_>,
 		dir: &Path,
 	) -> Result<Option<u32>, String> {
-		let group = round.audit.groups.get(index).ok_or("there is no such result")?;
-		let base = match source {
-			Source::Served(server) | Source::Relayed(server) => {
-				Some(states_url(server, &group.result))
-			}
+		let server = match source {
+			Source::Served(server) | Source::Relayed(server) => Some(server.as_ref()),
 			Source::Here | Source::Rescued(_) | Source::Submitter => None,
 		};
+		let from = Origin { server, name: source.to_string() };
+		self.moved_at(round, index, (&round.draw.output, KEPT), &from, dir).await
+	}
+
+	/// The same at the places that follow from this `output`; what was read is kept in the file of this name.
+	pub(super) async fn moved_at(
+		&self,
+		round: &Round<'_>,
+		index: usize,
+		(output, kept): (&H256, &str),
+		source: &Origin<'_>,
+		dir: &Path,
+	) -> Result<Option<u32>, String> {
+		let group = round.audit.groups.get(index).ok_or("there is no such result")?;
+		let base = source.server.map(|server| states_url(server, &group.result));
 		let most_bytes = bundle::max_checkpoint_bytes(&round.spec);
 		let place = Place { folder: dir.to_owned(), base, most_bytes };
 		let no_duty = "it is the duty of another seat";
@@ -51,16 +72,17 @@ impl Verifier {
 			return Err("the manifest here is of another result".into());
 		}
 		let listed = listed.manifest().checkpoints.iter().map(|c| (c.step, c.state_hash));
-		let (diverged, output) = (group.result.diverged, &round.draw.output);
+		let diverged = group.result.diverged;
 		let mut walk = Walk::new(&round.spec, listed, diverged, measure, output);
-		walk.keep_in(&dir.join(KEPT)).map_err(|e| e.to_string())?;
+		walk.keep_in(&dir.join(kept)).map_err(|e| e.to_string())?;
 		let (mut came, begun, mut reported) = (Came::default(), Instant::now(), Instant::now());
 		let report = |walk: &Walk<'_>, came: &Came| {
 			let (read, all) = (walk.segments(), group.result.segments);
 			let (Came { answers, bytes }, seconds) = (*came, begun.elapsed().as_secs_f64());
 			let text = format!(
 				"result {index}: the movement of {read} of {all} segments is read; {bytes} bytes in \
-				 {answers} answers from {source}"
+				 {answers} answers from {}",
+				source.name
 			);
 			let fields = json!({
 				"result": index, "read": read, "segments": all, "answers": answers, "bytes": bytes,
@@ -76,7 +98,7 @@ impl Verifier {
 			Ok(())
 		};
 		let farthest = farthest(&mut walk, &place, &self.fetcher, &mut came, note).await;
-		let farthest = farthest.map_err(|why| format!("{source}: {why}"))?;
+		let farthest = farthest.map_err(|why| format!("{}: {why}", source.name))?;
 		report(&walk, &came);
 		Ok(farthest)
 	}

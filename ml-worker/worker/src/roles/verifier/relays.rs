@@ -6,7 +6,10 @@
 //! whole, under the root that was revealed, and [all rows](super::relayed_rows) under that of the
 //! specification.
 
-use super::{relay::Fetched, relayed_rows::chunk_of_rows, Key, Memory, Verifier, MARGIN};
+use super::{
+	relay::Fetched, relayed_rows::chunk_of_rows, relayed_samples::chunk_of_samples, Key, Memory,
+	Verifier, MARGIN,
+};
 use crate::roles::{
 	blocks::LookError,
 	checked,
@@ -32,7 +35,7 @@ use trainyard_protocol::{
 	audit::AuditPhase,
 	job::{BlockNumber, JobState, WorkResult},
 	pieces::Piece,
-	relay::{ChunkOpening, RelayId, RelayStage},
+	relay::{tensor_chunk, ChunkOpening, RelayStage},
 };
 
 /// What a seat of a relay does next.
@@ -100,7 +103,12 @@ pub(super) fn other_seats(relay: &RelayView, me: &AccountId32) -> Vec<String> {
 }
 
 /// Returns the base URLs of those who may have a state: the trainers, and all other seats.
-fn sources(job: &JobView, relay: &RelayView, result: &WorkResult, me: &AccountId32) -> Vec<String> {
+pub(super) fn sources(
+	job: &JobView,
+	relay: &RelayView,
+	result: &WorkResult,
+	me: &AccountId32,
+) -> Vec<String> {
 	servers(job, result).into_iter().chain(other_seats(relay, me)).collect()
 }
 
@@ -113,9 +121,10 @@ pub(super) fn chunk_of(
 ) -> Result<ChunkOpening, TaskError> {
 	let leaf = state_leaf(dir, index).map_err(|e| TaskError::of(&e))?;
 	let leaf = leaf.ok_or_else(|| TaskError::failed("the bundle lacks the state"))?;
-	let opening = openings::relay_chunk(spec, &dir.join(file), leaf, number);
-	let opening = opening.map_err(|e| TaskError::of(&e))?;
-	opening.ok_or_else(|| TaskError::failed("the state has no such chunk"))
+	let no_chunk = || TaskError::failed("the state has no such chunk");
+	let place = tensor_chunk(spec, number).ok_or_else(no_chunk)?;
+	let opening = openings::relay_chunk(spec, &dir.join(file), leaf, &place);
+	opening.map_err(|e| TaskError::of(&e))?.ok_or_else(no_chunk)
 }
 
 /// Opens the chunk `number` of the piece of a relay, which is in `dir`.
@@ -126,8 +135,12 @@ fn opened(
 	number: u64,
 	stop: &AtomicBool,
 ) -> Result<ChunkOpening, TaskError> {
-	if let Piece::Rows { .. } = relay.piece {
-		return chunk_of_rows(dir, job, number, stop);
+	match (relay.piece, relay.places) {
+		(Piece::Rows { .. }, _) => return chunk_of_rows(dir, job, number, stop),
+		(Piece::Samples, Some(places)) => {
+			return chunk_of_samples(dir, &checked(job)?, &places, number);
+		}
+		_ => {}
 	}
 	let (index, file) = state_file(job, relay)
 		.ok_or_else(|| TaskError::failed("this piece is not opened by chunks"))?;
@@ -135,9 +148,13 @@ fn opened(
 }
 
 impl Verifier {
-	/// Returns the folder in which a relay's piece is kept, like the round of an audit.
-	fn relay_folder(&self, job: &JobView, audit: &AuditView, id: RelayId) -> PathBuf {
-		self.home.audit_folder(job.id, audit.round, &("relay", id))
+	/// Returns the folder in which a relay's piece is kept, like the round of an audit. States and samples of one
+	/// result lie in one, as it is served by one root.
+	fn relay_folder(&self, job: &JobView, audit: &AuditView, relay: &RelayView) -> PathBuf {
+		match relay.piece {
+			Piece::Rows { .. } => self.home.audit_folder(job.id, audit.round, &("relay", relay.id)),
+			_ => self.home.audit_folder(job.id, audit.round, &("relay of", relay.group)),
+		}
 	}
 
 	/// Looks at the relays of all results that stand: starts what this verifier owes as a seat, and notes
@@ -161,7 +178,7 @@ impl Verifier {
 					continue;
 				}
 				running.insert(relay.id);
-				let folder = self.relay_folder(job, audit, relay.id);
+				let folder = self.relay_folder(job, audit, &relay);
 				let Some(group) = audit.groups.get(relay.group as usize) else { continue };
 				let dir = result_folder(&folder, relay.group as usize);
 				match relay.piece {
@@ -235,8 +252,10 @@ impl Verifier {
 		dir: &Path,
 		head: Head,
 	) -> Outcome {
-		if let Piece::Rows { .. } = relay.piece {
-			return self.fetch_relayed_rows(job, relay, dir, head).await;
+		match relay.piece {
+			Piece::Rows { .. } => return self.fetch_relayed_rows(job, relay, dir, head).await,
+			Piece::Samples => return self.fetch_relayed_samples(job, relay, dir, head).await,
+			_ => {}
 		}
 		let (spec, me) = (checked(job)?, self.sender.account());
 		let audit = job.audit.as_ref();
@@ -308,6 +327,7 @@ mod tests {
 			group: 0,
 			piece: Piece::State(2),
 			chunks: 1_000,
+			places: None,
 			by: AccountId32([9; 32]),
 			fee: 5,
 			stage,

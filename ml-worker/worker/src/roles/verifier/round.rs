@@ -75,6 +75,56 @@ pub(super) struct Round<'a> {
 	pub claims: std::sync::Mutex<Vec<Claimed>>,
 }
 
+/// Least blocks that are left for a replay while results stand, whatever the phase says: the window is open as
+/// long as something is disputed.
+const LEAST_WINDOW: BlockNumber = 60;
+
+/// An audit whose results stand.
+#[derive(Clone, Copy)]
+pub(super) struct Standing<'a> {
+	/// The job.
+	pub job: &'a JobView,
+	/// Its audit.
+	pub audit: &'a AuditView,
+	/// Folder of the round.
+	pub folder: &'a Path,
+	/// Height up to which results stand.
+	pub until: BlockNumber,
+	/// The best block.
+	pub best: BlockNumber,
+}
+
+impl Verifier {
+	/// Returns the round of an audit whose results stand, of which this seat replays these lots.
+	pub(super) fn round_of<'a>(
+		&self,
+		Standing { job, audit, folder, until, best }: Standing<'a>,
+		(draw, lots): (Draw, Vec<Lot>),
+		stop: Arc<AtomicBool>,
+	) -> Result<Round<'a>, TaskError> {
+		let until = until.max(best.saturating_add(LEAST_WINDOW));
+		let blocks = until.saturating_sub(best).saturating_sub(MARGIN);
+		let window = self.block_time.saturating_mul(blocks);
+		let now = Instant::now();
+		Ok(Round {
+			job,
+			spec: checked(job)?,
+			audit,
+			seed: seed_of(job)?,
+			folder,
+			draw,
+			lots,
+			give_up: now + window / 2,
+			give_up_searched: now + window / 4 * 3,
+			stop,
+			until,
+			inputs: Default::default(),
+			deaths: Default::default(),
+			claims: Default::default(),
+		})
+	}
+}
+
 impl Round<'_> {
 	/// Returns the folder of one result.
 	pub fn folder_of(&self, index: usize) -> PathBuf {

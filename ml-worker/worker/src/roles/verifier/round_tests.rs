@@ -14,6 +14,8 @@ mod relays;
 mod rescued;
 #[path = "room_tests.rs"]
 mod room_kept;
+#[path = "samples_tests.rs"]
+mod samples;
 #[path = "standing_tests.rs"]
 mod standing;
 
@@ -139,7 +141,7 @@ async fn verifier_on(folder: &Path, node: FakeNode) -> Verifier {
 		large: Large {
 			chain: chain.clone(),
 			teller: Teller::Chain(sender.clone()),
-			most: 0,
+			most: Some(0),
 			room: u64::MAX,
 			webhook: Webhook::new(report.clone(), None).unwrap(),
 		},

@@ -6,11 +6,7 @@
 //! some blocks later. One whose dispute was seen is not, even if it was lost, and neither is one where
 //! somebody lost against the defendant while nobody looked: a second one would cost another stake.
 
-use super::{
-	lots::Lot,
-	round::{seed_of, Round},
-	Duty, Verifier, MARGIN,
-};
+use super::{lots::Lot, round::Standing, unseen::sees_moved, Duty, Verifier};
 use crate::roles::{
 	blocks::LookError,
 	checked,
@@ -27,7 +23,6 @@ use serde_json::json;
 use std::{
 	path::Path,
 	sync::{atomic::AtomicBool, Arc},
-	time::Instant,
 };
 use trainyard_client::{
 	calls,
@@ -51,10 +46,6 @@ use trainyard_protocol::{
 const ACCUSED: &str = "Court::AlreadyAccused";
 /// What it answers where the bond does not cover an accusation.
 const TOO_POOR: &str = "Verification::StakeTooSmall";
-/// Least blocks that are left for a second replay, whatever the phase says: the window is open as long
-/// as something is disputed.
-pub(super) const LEAST_WINDOW: BlockNumber = 60;
-
 /// Returns the evidence that `me` is drawn to replay again, and what its seat revealed of it.
 pub(super) fn recheck_of<'a>(
 	audit: &'a AuditView,
@@ -364,6 +355,7 @@ impl Verifier {
 			due.retain(|duty| *duty != Duty::Accuse);
 		}
 		due.extend(self.looks_again(job, audit, &record));
+		due.extend(sees_moved(audit, me, &record));
 		Ok(due)
 	}
 
@@ -415,26 +407,9 @@ impl Verifier {
 		let lot = |(at, group): (u32, &trainyard_client::GroupView)| {
 			Lot::only(draw, at, group.result, recheck.segment)
 		};
-		let until = until.max(best.saturating_add(LEAST_WINDOW));
-		let blocks = until.saturating_sub(best).saturating_sub(MARGIN);
-		let window = self.block_time.saturating_mul(blocks);
-		let now = Instant::now();
-		let round = Round {
-			job,
-			spec: checked(job)?,
-			audit,
-			seed: seed_of(job)?,
-			folder,
-			draw,
-			lots: (0u32..).zip(&audit.groups).map(lot).collect(),
-			give_up: now + window / 2,
-			give_up_searched: now + window / 4 * 3,
-			stop,
-			until,
-			inputs: Default::default(),
-			deaths: Default::default(),
-			claims: Default::default(),
-		};
+		let lots = (0u32..).zip(&audit.groups).map(lot).collect();
+		let of = Standing { job, audit, folder, until, best };
+		let round = self.round_of(of, (draw, lots), stop)?;
 		let (of, segment) = (recheck.of, recheck.segment);
 		let text =
 			format!("result {index}: segment {segment} of the evidence of {of} is replayed again");

@@ -1,10 +1,10 @@
 //! What is done on chain about what cannot be fetched of a result: what blocks carry is asked for, and for a
 //! state that none carries, or the rows, a committee.
 
-use super::{look::Looking, Whistleblower};
+use super::{look::Looking, moved::Sampled, Whistleblower};
 use crate::roles::{
 	common::{
-		bundles::{has_manifest, has_state},
+		bundles::{has_manifest, has_state, having},
 		large::patience,
 		rescues::{has_inputs, places, stored, stored_garbage, was_read, OnChain, Stored},
 	},
@@ -14,7 +14,7 @@ use std::{collections::BTreeSet, path::Path};
 use tracing::debug;
 use trainyard_client::{
 	court::{Accusation, Defendant},
-	GroupView, JobView, RescuedView,
+	GroupView, JobView, RelayView, RescuedView,
 };
 use trainyard_program::spec::JobSpec;
 use trainyard_proof::{
@@ -22,10 +22,12 @@ use trainyard_proof::{
 	inputs::InputPaths,
 	verify::{sizes_of, Charge},
 };
-use trainyard_protocol::{audit::AuditPhase, job::WorkResult, pieces::Piece};
+use trainyard_protocol::{audit::AuditPhase, job::WorkResult, pieces::Piece, H256};
 
 /// The file in the folder of a result that says what was done for pieces that no block carries.
 const RELAYED: &str = "lacked.json";
+/// The file there that says what was done for samples.
+const SAMPLED: &str = "unseen.json";
 /// The file there that says what was asked for on chain.
 const CLAIMED: &str = "claimed.json";
 
@@ -127,6 +129,50 @@ impl Whistleblower {
 			Ok(false) => problem,
 			Err(e) => e,
 		}
+	}
+
+	/// Returns where it can be read how far a result moves: at places that follow from `random`, from those who serve
+	/// the result, and at those of a relay, from the seats that have its samples.
+	pub(super) async fn sampled(&self, looking: &Looking<'_>, random: &H256) -> Vec<Sampled> {
+		let Looking { job, result, servers, .. } = looking;
+		let mut all = vec![Sampled { random: *random, servers: servers.to_vec(), relayed: false }];
+		let relays = async {
+			let head = self.large.chain.head().await?;
+			self.large.chain.relays_of(job.id, head.hash).await
+		};
+		let (Some((number, _)), Ok(relays)) = (group_of(job, result), relays.await) else {
+			return all;
+		};
+		let of_samples = |of: &&RelayView| (of.group, of.piece) == (number, Piece::Samples);
+		if let Some((relay, random)) =
+			relays.iter().find(of_samples).and_then(|relay| Some((relay, relay.places?)))
+		{
+			// Before those who gave nothing to whoever asked.
+			all.insert(0, Sampled { random, servers: having(relay), relayed: true });
+		}
+		all
+	}
+
+	/// Asks a committee for the samples of a result, while it stands. Returns whether they may still come.
+	pub(super) async fn ask_samples(
+		&self,
+		looking: &Looking<'_>,
+		folder: &Path,
+	) -> Result<bool, TaskError> {
+		let Looking { job, spec, result, .. } = looking;
+		let phase = job.audit.as_ref().map(|audit| audit.phase);
+		let (Some(AuditPhase::Standing { until }), Some((number, _))) =
+			(phase, group_of(job, result))
+		else {
+			return Ok(false);
+		};
+		// Of fewer segments none can be picked, and nothing is relayed.
+		if sizes_of(spec).of(&Piece::Samples, result, &[]) == 0 {
+			return Ok(false);
+		}
+		let best = self.claims.chain.head().await?.number;
+		let (asked, record) = ([Piece::Samples], folder.join(SAMPLED));
+		self.large.advance((job.id, number), &asked, &record, patience(until, best)).await
 	}
 
 	/// Does on chain what is due about what is lacking of a result, which stands until this block. Returns

@@ -22,9 +22,25 @@ use trainyard_client::{
 };
 use trainyard_protocol::{job::JobState, pieces::Pieces, H256};
 
+/// What was asked for, by which call.
+type Sent = BTreeSet<(String, Vec<Piece>)>;
+
 /// What is asked for on a chain that carries `room` bytes, by which call, of a result of which nothing is
 /// here.
-async fn asked(room: u64) -> BTreeSet<(String, Vec<Piece>)> {
+async fn asked(room: u64) -> Sent {
+	asked_of(room, 3, async |whistleblower, looking, folder| {
+		let waits = whistleblower.ask(looking, &[], folder, 40).await;
+		assert_eq!(waits, Ok(true));
+	})
+	.await
+}
+
+/// What is asked for of a result of so many segments, where this is done in each of ten blocks.
+async fn asked_of(
+	room: u64,
+	segments: u32,
+	act: impl AsyncFn(&Whistleblower, &Looking<'_>, &Path),
+) -> Sent {
 	let folder = tempfile::tempdir().unwrap();
 	let home = Arc::new(Home::open(&folder.path().join("home"), &H256::zero()).unwrap());
 	let report = Reporter::new("whistleblower", true, Some(&home.events()));
@@ -53,7 +69,13 @@ async fn asked(room: u64) -> BTreeSet<(String, Vec<Piece>)> {
 	let (accusations, _) = Accusations::open(me, &home.disputes(), stakes, report.clone()).unwrap();
 	let webhook = Webhook::new(report.clone(), None).unwrap();
 	let whistleblower = Whistleblower {
-		large: Large { chain: chain.clone(), teller: teller.clone(), most: 50, room, webhook },
+		large: Large {
+			chain: chain.clone(),
+			teller: teller.clone(),
+			most: Some(50),
+			room,
+			webhook,
+		},
 		claims: Claims {
 			me,
 			chain,
@@ -74,7 +96,7 @@ async fn asked(room: u64) -> BTreeSet<(String, Vec<Piece>)> {
 		home,
 	};
 	let (bundle_root, model_root) = Default::default();
-	let (true_root, segments, diverged) = (bundle_root, 3, false);
+	let (true_root, diverged) = (bundle_root, false);
 	let result = WorkResult { bundle_root, true_root, model_root, segments, diverged };
 	let standing = AuditPhase::Standing { until: 40 };
 	let audit = Some(fake::audit(standing, vec![fake::group(result)]));
@@ -83,11 +105,23 @@ async fn asked(room: u64) -> BTreeSet<(String, Vec<Piece>)> {
 	let looking = Looking { job: &job, spec: &spec, result: &result, servers: &[] };
 	// Blocks pass meanwhile, so that a server could have come back.
 	for _ in 0..10 {
-		let waits = whistleblower.ask(&looking, &[], &folder.path().join("result"), 40).await;
-		assert_eq!(waits, Ok(true));
+		act(&whistleblower, &looking, &folder.path().join("result")).await;
 	}
 	let sent = sent.lock().unwrap().clone();
 	sent
+}
+
+/// Samples are asked of a committee, once, where a segment can be picked by them.
+#[tokio::test]
+async fn samples_are_asked_for_where_a_segment_can_be_picked() {
+	let relay = ("Verification.request_relay".to_owned(), vec![Piece::Samples]);
+	for (segments, asked) in [(3, [relay].into()), (2, Sent::new())] {
+		let waits = segments == 3;
+		let sent = asked_of(u64::MAX, segments, async |whistleblower, looking, folder| {
+			assert_eq!(whistleblower.ask_samples(looking, folder).await, Ok(waits));
+		});
+		assert_eq!(sent.await, asked, "{segments}");
+	}
 }
 
 /// Rows that no block carries are asked of a committee, and smaller ones by a claim.

@@ -222,7 +222,12 @@ impl Whistleblower {
 			Some(segments) => segments,
 			None => {
 				self.fetch(looking, &[], folder).await?;
-				let picks = self.moved(looking, &looked.random, folder, share).await;
+				let sampled = self.sampled(looking, &looked.random).await;
+				let (picks, is_whole) = self.moved(looking, &sampled, folder, share).await;
+				if !is_whole && self.ask_samples(looking, folder).await? {
+					let text = "nobody shows how far a result moves; a committee is asked for it";
+					return Err(TaskError::Transient(text.into()));
+				}
 				let segments = choose(&picks, result.trained(), self.limits.count(job, spec));
 				looked.segments = Some(segments.clone());
 				looked.save(folder)?;
@@ -299,7 +304,8 @@ mod tests {
 	use trainyard_client::{
 		court::{Defendant, NamedState},
 		fake::{self, FakeNode},
-		keys, AccountId32, BlobView, Chain, ReplicaView, RescuedView, Transactor,
+		AccountId32, BlobView, Call, Chain, RelaySeatView, RelayView, ReplicaView, RescuedView,
+		TxError,
 	};
 	use trainyard_program::spec::{Activation, Model};
 	use trainyard_proof::{
@@ -316,6 +322,7 @@ mod tests {
 		job::{Fate, JobState, Reveal},
 		merkle,
 		pieces::{self, Piece},
+		relay::RelayStage,
 		views::BundleView,
 		Text,
 	};
@@ -329,6 +336,8 @@ mod tests {
 		ByRelay,
 		/// A trainer, but no parts of its states.
 		WithoutParts,
+		/// The same, and a seat of a relay that has samples of them.
+		Sampled,
 		/// Nobody: all of it is on chain.
 		OnChain,
 		/// Nobody, and one of its trainers stored something else as the files of all states.
@@ -367,6 +376,7 @@ mod tests {
 				let (root, index) = <(H256, u32)>::decode(&mut &arguments[..]).unwrap();
 				Ok(Chunked::new(&bytes_of(root)?).chunks[index as usize].to_vec())
 			}
+			"TrainyardApi_relays_of" => Ok(Vec::<RelayView>::new().encode()),
 			_ => Err("no such method"),
 		});
 		let stores = AccountId32([2; 32]);
@@ -378,7 +388,7 @@ mod tests {
 		};
 		let named: Vec<NamedState> = views.iter().enumerate().map(named).collect();
 		let node = node.storing_named_states(9, &stores, &named);
-		(node.storing_leaves(9, &stores, &shown.leaves()).chain().await, views)
+		(node.storing_leaves(9, &stores, &shown.leaves()).growing().chain().await, views)
 	}
 
 	/// What a look came to.
@@ -440,9 +450,12 @@ mod tests {
 		let roots = [result.bundle_root, result.true_root];
 		shelf.set(HashMap::from(roots.map(|root| (root, out.clone()))), HashMap::new());
 		let server = Server::start("127.0.0.1:0".parse().unwrap(), shelf).await.unwrap();
+		let open = format!("http://{}", server.address());
 		let url = match served {
-			Served::WithoutParts => files_of([result.bundle_root, result.true_root], out).await,
-			_ => format!("http://{}", server.address()),
+			Served::WithoutParts | Served::Sampled => {
+				files_of([result.bundle_root, result.true_root], out).await
+			}
+			_ => open.clone(),
 		};
 		let (location, others) = match served {
 			Served::ByRelay => (Text::new("http://127.0.0.1:1").unwrap(), vec![url]),
@@ -469,7 +482,13 @@ mod tests {
 		};
 		let mut group = fake::group(result);
 		group.bundles = vec![of(2, result.bundle_root, &own), of(3, other.bundle_root, &theirs)];
-		let mut chain = FakeNode::new(|_, _, _| Err("no such method")).chain().await;
+		let relays: Vec<RelayView> =
+			(served == Served::Sampled).then(|| relay_of_samples(&open)).into_iter().collect();
+		let node = FakeNode::new(move |method, _, _| match method {
+			"TrainyardApi_relays_of" => Ok(relays.encode()),
+			_ => Err("no such method"),
+		});
+		let mut chain = node.growing().chain().await;
 		if matches!(served, Served::OnChain | Served::Garbage) {
 			(chain, group.rescued) = storing(&bundle, served == Served::Garbage).await;
 			group.stored = group.rescued.iter().map(|of| of.piece).chain([Piece::Leaves]).collect();
@@ -490,11 +509,14 @@ mod tests {
 		let accusations = Arc::new(accusations);
 		let folder = accusations.result_folder(9, &true_root);
 		let chain = Arc::new(chain);
-		let key = keys::from_uri("//Eve").unwrap();
 		let large = Large {
-			teller: Teller::Chain(Arc::new(Transactor::new(chain.clone(), key))),
+			// Whatever it asks for is more than it would pay.
+			teller: Teller::Test(Arc::new(|_: &Call| {
+				let name = "Verification::RelayTooDear".into();
+				Err(TxError::Failed { call: "a call".into(), name, docs: String::new() })
+			})),
 			chain,
-			most: 0,
+			most: Some(0),
 			room: u64::MAX,
 			webhook: Webhook::new(report.clone(), None).unwrap(),
 		};
@@ -520,9 +542,17 @@ mod tests {
 			report,
 			home: home.clone(),
 		};
-		let (minute, stop) = (Duration::from_secs(60), Arc::default());
-		let looking = Arc::new(whistleblower).look_at(job, result, others, minute, stop);
-		looking.await.unwrap();
+		let (minute, whistleblower) = (Duration::from_secs(60), Arc::new(whistleblower));
+		let mut looks = 0;
+		loop {
+			let (this, job, others) = (whistleblower.clone(), job.clone(), others.clone());
+			match this.look_at(job, result, others, minute, Arc::default()).await {
+				Ok(()) => break,
+				// It waits for what it asks for, or until it is worth to ask.
+				Err(TaskError::Transient(_)) if looks < 40 => looks += 1,
+				Err(e) => panic!("{e}"),
+			}
+		}
 		let looked = Looked::load(&folder).unwrap();
 		assert!(looked.done);
 		let is_accused = |who: &AccountId32| {
@@ -535,6 +565,32 @@ mod tests {
 		let events = std::fs::read_to_string(home.events()).unwrap();
 		let stays = folder.join(STATES).exists();
 		Came { segments: looked.segments.unwrap(), accused, events, stays }
+	}
+
+	/// A relay of the samples of the only result, which a seat at this URL has.
+	fn relay_of_samples(url: &str) -> RelayView {
+		let seat = RelaySeatView {
+			who: AccountId32([8; 32]),
+			says: Some(true),
+			shown: true,
+			lost: false,
+			due: None,
+			location: Text::new(url),
+		};
+		RelayView {
+			id: 7,
+			job: 9,
+			group: 0,
+			piece: Piece::Samples,
+			chunks: 9,
+			places: Some(H256::repeat_byte(5)),
+			by: AccountId32([1; 32]),
+			fee: 5,
+			stage: RelayStage::Held { until: 90 },
+			until: Some(90),
+			appealed: false,
+			seats: vec![seat],
+		}
 	}
 
 	/// Serves the files of a bundle by both of its roots, and opens nothing.
@@ -579,7 +635,13 @@ mod tests {
 	/// replayed, whatever else is drawn.
 	#[tokio::test(flavor = "multi_thread")]
 	async fn a_jump_is_found_by_the_first_replay() {
-		for (spec, jump) in [(long as fn(&Path) -> CheckedSpec, 11), (wide, 20)] {
+		let of_trainer = Served::ByTrainer;
+		for (spec, jump, served) in [
+			(long as fn(&Path) -> CheckedSpec, 11, of_trainer),
+			(wide, 20, of_trainer),
+			// Its trainer opens no states, and a committee has samples of them.
+			(wide, 20, Served::Sampled),
+		] {
 			let spoil = |spec: &CheckedSpec, table: &Path, out: &Path| {
 				let inputs = Inputs::load(spec, &InputPaths::data(table)).unwrap();
 				let state = testing::jump(spec, &inputs, out, jump, |state| {
@@ -595,8 +657,7 @@ mod tests {
 				});
 				assert_eq!(state.0.manifest().checkpoints.len(), 31);
 			};
-			let Came { segments, accused, events, .. } =
-				look_at(spec, None, spoil, Served::ByTrainer).await;
+			let Came { segments, accused, events, .. } = look_at(spec, None, spoil, served).await;
 			assert_eq!(segments[0], jump as u32 - 1, "{events}");
 			assert_eq!(accused.len(), 2, "{events}");
 			let found = format!("\"target\":\"segment {}\"", jump - 1);
@@ -622,7 +683,7 @@ mod tests {
 		assert!(events.contains("the file that is stored for state"), "{events}");
 	}
 
-	/// Where nobody opens states by parts, segments are random.
+	/// Where nobody opens states by parts, and a relay of samples is too dear, segments are random.
 	#[tokio::test(flavor = "multi_thread")]
 	async fn without_parts_of_states_segments_are_random() {
 		let Came { segments, accused, events, stays } =
@@ -630,6 +691,7 @@ mod tests {
 		assert!(segments.len() == 2 && segments[0] != segments[1]);
 		assert!(accused.is_empty() && !stays);
 		assert!(events.contains("\"reason\":\"checkpoint 0, "), "{events}");
+		assert!(events.contains("\"event\":\"relay_refused\""), "{events}");
 		assert!(events.contains("looked_at"), "{events}");
 	}
 }

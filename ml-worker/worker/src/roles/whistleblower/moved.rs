@@ -1,5 +1,6 @@
 //! Finds the segments in which a result moved farthest, by its parameters and by its moments, as the seats
-//! of an audit do.
+//! of an audit do. Where nobody shows it, a committee is asked for samples of all states while results stand, and
+//! what its seats have is read at its places.
 
 use super::{look::Looking, Whistleblower};
 use crate::roles::{
@@ -20,40 +21,63 @@ use trainyard_protocol::H256;
 
 /// The longest time that is given to reading how a result moves.
 pub(super) const LONGEST: Duration = Duration::from_secs(3_600);
+/// The longest time in which one server is read before the next has its turn, so that none that stalls takes the
+/// time of the others.
+const TURN: Duration = Duration::from_secs(120);
 
-/// Returns the name of the file in which what was read by a measure is kept.
-fn kept(measure: Measure) -> &'static str {
-	match measure {
-		Measure::Parameters => "movement-parameters",
-		Measure::Moments => "movement-moments",
+/// Where parts of the states of a result are read: at the places that follow from `random`, from these servers.
+#[derive(Clone, Debug)]
+pub(super) struct Sampled {
+	/// What the places follow from.
+	pub random: H256,
+	/// Base URLs of servers.
+	pub servers: Vec<String>,
+	/// Whether these are the places of a relay.
+	pub relayed: bool,
+}
+
+impl Sampled {
+	/// Returns the name of the file in which what was read by a measure is kept.
+	fn kept(&self, measure: Measure) -> &'static str {
+		kept(measure, self.relayed)
+	}
+}
+
+/// Returns the name of the file in which what was read by a measure is kept, at own places or at those of a relay.
+fn kept(measure: Measure, relayed: bool) -> &'static str {
+	match (measure, relayed) {
+		(Measure::Parameters, false) => "movement-parameters",
+		(Measure::Moments, false) => "movement-moments",
+		(Measure::Parameters, true) => "movement-parameters-relayed",
+		(Measure::Moments, true) => "movement-moments-relayed",
 	}
 }
 
 /// Removes what was read of a result. Nobody needs it when its segments are chosen.
 pub(super) fn forget(folder: &Path) {
-	for measure in Measure::ALL {
+	for (measure, relayed) in Measure::ALL.into_iter().flat_map(|of| [(of, false), (of, true)]) {
 		// There is none where nothing was read.
-		let _ = std::fs::remove_file(folder.join(kept(measure)));
+		let _ = std::fs::remove_file(folder.join(kept(measure, relayed)));
 	}
 }
 
 impl Whistleblower {
-	/// Returns the segments in which a result moved farthest, by each measure once: none where nobody
-	/// opens all of its states within `share`. Parts of all states are read, of large tensors those that
-	/// follow from `random`. The manifest must be in `folder`; what was read before, also by a process
-	/// that was killed, is not read again.
+	/// Returns the segments in which a result moved farthest, by each measure once, and whether some measure could
+	/// not be taken: nobody opens all of its states within `share`. Parts of all states are read, of large tensors
+	/// those of the first of `sampled` that has them. The manifest must be in `folder`; what was read before, also
+	/// by a process that was killed, is not read again.
 	pub(super) async fn moved(
 		&self,
 		looking: &Looking<'_>,
-		random: &H256,
+		sampled: &[Sampled],
 		folder: &Path,
 		share: Duration,
-	) -> Vec<u32> {
+	) -> (Vec<u32>, bool) {
 		let (mut picks, mut problems) = (Vec::new(), BTreeSet::new());
 		let (begun, mut came) = (Instant::now(), Came::default());
 		for measure in Measure::ALL {
 			let left = share.saturating_sub(begun.elapsed());
-			let picking = self.pick(looking, measure, random, folder, &mut came);
+			let picking = self.pick(looking, measure, sampled, folder, &mut came);
 			match tokio::time::timeout(left, picking).await {
 				Ok(Ok(pick)) => picks.extend(pick),
 				Ok(Err(why)) => drop(problems.insert(why)),
@@ -65,7 +89,8 @@ impl Whistleblower {
 			"result": result, "segments": &picks, "answers": answers, "bytes": bytes,
 			"seconds": begun.elapsed().as_secs_f64(),
 		});
-		let text = match problems.is_empty() {
+		let is_whole = problems.is_empty();
+		let text = match is_whole {
 			true => format!("a result moved farthest in segments {picks:?}"),
 			false => {
 				let why = problems.into_iter().collect::<Vec<_>>().join("; ");
@@ -74,7 +99,7 @@ impl Whistleblower {
 			}
 		};
 		self.report.job(looking.job.id, "movement", &text, fields);
-		picks
+		(picks, is_whole)
 	}
 
 	/// Returns the segment in which a result moved farthest by a measure; `None` where none can be picked.
@@ -83,27 +108,34 @@ impl Whistleblower {
 		&self,
 		looking: &Looking<'_>,
 		measure: Measure,
-		random: &H256,
+		sampled: &[Sampled],
 		folder: &Path,
 		came: &mut Came,
 	) -> Result<Option<u32>, String> {
-		let Looking { spec, result, servers, .. } = looking;
+		let Looking { spec, result, .. } = looking;
 		let bundle = Bundle::open(folder).map_err(|e| e.to_string())?;
-		let listed = bundle.manifest().checkpoints.iter().map(|c| (c.step, c.state_hash));
-		let mut walk = Walk::new(spec, listed, result.diverged, measure, random);
-		walk.keep_in(&folder.join(kept(measure))).map_err(|e| e.to_string())?;
 		let mut why = "nobody serves it".to_owned();
-		for server in *servers {
-			let base = Some(states_url(server, result));
-			let most_bytes = max_checkpoint_bytes(spec);
-			let place = Place { folder: folder.to_owned(), base, most_bytes };
-			let within = |_: &Walk<'_>, came: &Came| match came.bytes > self.limits.data {
-				true => Err("it is larger than what is read of a job (--max-data-mib)".to_owned()),
-				false => Ok(()),
-			};
-			match farthest(&mut walk, &place, &self.fetcher, came, within).await {
-				Ok(pick) => return Ok(pick),
-				Err(e) => why = e,
+		for of in sampled {
+			let listed = bundle.manifest().checkpoints.iter().map(|c| (c.step, c.state_hash));
+			let mut walk = Walk::new(spec, listed, result.diverged, measure, &of.random);
+			walk.keep_in(&folder.join(of.kept(measure))).map_err(|e| e.to_string())?;
+			for server in &of.servers {
+				let base = Some(states_url(server, result));
+				let most_bytes = max_checkpoint_bytes(spec);
+				let place = Place { folder: folder.to_owned(), base, most_bytes };
+				let within = |_: &Walk<'_>, came: &Came| match came.bytes > self.limits.data {
+					true => {
+						Err("it is larger than what is read of a job (--max-data-mib)".to_owned())
+					}
+					false => Ok(()),
+				};
+				let reading = farthest(&mut walk, &place, &self.fetcher, came, within);
+				match tokio::time::timeout(TURN, reading).await {
+					Ok(Ok(pick)) => return Ok(pick),
+					Ok(Err(e)) => why = e,
+					// What came is kept: the next one goes on.
+					Err(_) => why = format!("{server} is too slow"),
+				}
 			}
 		}
 		Err(why)

@@ -122,3 +122,36 @@ fn a_doubt_without_a_larger_committee_changes_nothing() {
 		assert_eq!(free(ASKER), ENDOWMENT - ALL);
 	});
 }
+
+/// What counts after a doubt is a majority of both committees: who doubts what is so needs as many as who said
+/// what is not.
+#[test]
+fn both_committees_count_after_a_doubt() {
+	let all = SEATS + APPEAL_SEATS;
+	let least = (all / 2 + 1) as usize;
+	let first = SEATS as usize;
+	for (having, then, held) in [
+		(first, least - first, true),
+		(first, least - first - 1, false),
+		(0, least, true),
+		(0, least - 1, false),
+	] {
+		run(|| {
+			large_state();
+			assert_ok!(ask_relay(ASKER));
+			vote(0, having);
+			if having == 0 {
+				vote(0, having);
+			}
+			appeal(DOUBTER);
+			vote(0, then);
+			if !held {
+				vote(0, then);
+			}
+			relay_over(0);
+			ended(Some(held));
+			let decision = if held { Decision::Accepted } else { Decision::Unavailable };
+			assert_eq!(finish().0, [decision], "{having} {then}");
+		});
+	}
+}

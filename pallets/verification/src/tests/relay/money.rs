@@ -19,7 +19,7 @@ fn asking_again_and_again_costs_its_square() {
 		}
 		assert_eq!(paid, ALL * 4 * 5 / 2);
 		assert_eq!(free(JACKPOT), 1 + ALL * 6);
-		assert_eq!(HeldRelays::<Test>::get(JOB, 0), 4);
+		assert_eq!(HeldRelays::<Test>::get(JOB, 0), 4 * ALL);
 		finish();
 		Verification::remove(JOB);
 		assert_eq!(HeldRelays::<Test>::iter().count(), 0);
