@@ -13,7 +13,7 @@ import { after, before, describe, test } from 'node:test';
 import { accounts } from './lib/ledger.mjs';
 import { events } from './lib/events.mjs';
 import { ADDRESS, DIGITS, Network, ROOT, sleep, trainyard, until } from './lib/network.mjs';
-import { anyPort, serveFiles, serveOnce, serveSilence } from './lib/net.mjs';
+import { anyPort, serveFiles, serveOnce, serveSilence, serveSome } from './lib/net.mjs';
 
 const { cutBlob, fetchBlob, jobFromFlags, keyFromSuri, money, postJob, quote, send } = trainyard;
 
@@ -533,7 +533,12 @@ describe('at the same time', { concurrency: 40, timeout: 420_000 }, () => {
 
 	test('a bundle and its data that nobody can fetch are rescued on chain, and accepted', async () => {
 		const own = await ownData('hidden');
-		const id = await orderFromHidden('hidden', own.flags);
+		// Parts of all states no block carries: who gives these to nobody loses its result.
+		const port = await anyPort();
+		const parts = await serveSome(port, (url) => url.includes('/openings/'));
+		servers.push(parts);
+		const serving = ['--listen', `127.0.0.1:${port}`, '--public-url', parts.url];
+		const id = await orderFromHidden('hidden', own.flags, serving);
 		await event('trainer-hidden', { event: 'trained', job: id }, 180);
 		await own.server.close();
 		const rescued = await event('trainer-hidden', { event: 'rescued', job: id }, 180);

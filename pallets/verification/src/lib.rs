@@ -113,7 +113,7 @@ pub mod pallet {
 		forced::{AllForced, Opening, Secret},
 		job::{Balance, BlockNumber},
 		pieces::{Answers, BundleLeaves, Piece, Pieces},
-		relay::{ChunkOpening, RelayId, RelayView, SAMPLES_PART},
+		relay::{ChunkOpening, RelayId, RelayView},
 		seats::Resources,
 		views::{AuditView, Standing, VerifierView},
 		JobId, Text,
@@ -305,7 +305,8 @@ pub mod pallet {
 			assert!((1..=REMEMBERED).contains(&T::MaxAbsences::get()), "never or always paused");
 			assert!(T::MaxWaitBlocks::get() > 0, "no time to wait");
 			assert!(T::RelayHour::get() > 0, "no time to relay");
-			assert!(T::RelayFee::get() >= SAMPLES_PART, "seats of relays earn nothing");
+			let least = trainyard_protocol::relay::SAMPLES_PART;
+			assert!(T::RelayFee::get() >= least, "seats of relays earn nothing");
 		}
 
 		#[cfg(feature = "try-runtime")]

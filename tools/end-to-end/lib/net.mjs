@@ -124,17 +124,25 @@ export async function flappingProxy(target, { lasts, pauses }) {
  * Passes requests on to the HTTP server at `port` of this machine, but each path of a bundle to the
  * first who asks and to nobody after that. Returns its `url`, the `refused()` paths, and `close()`.
  */
-export async function serveOnce(port) {
+export function serveOnce(port) {
 	const given = new Set();
+	return serveSome(port, (url) => {
+		const gives = !given.has(url);
+		if (url.startsWith('/bundle/')) given.add(url);
+		return gives;
+	});
+}
+
+/** Passes those requests on to a server on this machine whose URL `gives` accepts; `refused` lists the others. */
+export async function serveSome(port, gives) {
 	const refused = [];
 	const server = createHttp((request, response) => {
 		const { url, headers } = request;
-		if (given.has(url)) {
+		if (!gives(url)) {
 			refused.push(url);
-			response.writeHead(404).end('somebody has it\n');
+			response.writeHead(404).end('it is not given to you\n');
 			return;
 		}
-		if (url.startsWith('/bundle/')) given.add(url);
 		const upstream = requestHttp({ host: '127.0.0.1', port, path: url, headers }, (answer) => {
 			response.writeHead(answer.statusCode, answer.headers);
 			answer.pipe(response);

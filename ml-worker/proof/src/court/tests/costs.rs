@@ -173,7 +173,9 @@ fn cost(name: &str, spec: CheckedSpec, path: &Path) -> Recorder {
 fn whole_disputes() {
 	// Of the largest one segment is trained: its sizes are those of 400.
 	let one_segment = |(spec, path): (CheckedSpec, PathBuf)| {
-		let spec = testing::changed(&spec, |spec| spec.training.steps = 2);
+		let spec = testing::changed(&spec, |spec| {
+			(spec.training.steps, spec.training.warmup_steps) = (2, 1);
+		});
 		(spec, path)
 	};
 	let jobs =

@@ -75,12 +75,20 @@ fn sample_all(folder: &Path, places: &H256, stop: &AtomicBool) -> Result<usize, 
 			return Err(TaskError::Stopped);
 		}
 		let file = bundle.path(&checkpoint_file(checkpoint.step));
+		let requests = plan.requests(at, checkpoint.step, checkpoint.state_hash);
+		let path = Samples::beside(&file);
+		let kept = Samples::load(&path).map_err(|e| TaskError::of(&e))?;
+		// What a kill left.
+		let has = |kept: &Samples| requests.iter().all(|of| kept.opening(&of.parts).is_some());
+		if kept.as_ref().is_some_and(has) {
+			continue;
+		}
 		let mut samples = Samples::default();
-		for request in plan.requests(at, checkpoint.step, checkpoint.state_hash) {
+		for request in requests {
 			let opening = Opening::of_file(&file, &request.parts).map_err(|e| TaskError::of(&e))?;
 			samples.add(&request.parts, opening);
 		}
-		samples.save(&Samples::beside(&file)).map_err(|e| TaskError::of(&e))?;
+		samples.save(&path).map_err(|e| TaskError::of(&e))?;
 	}
 	let done = files::write(&folder.join(SAMPLED), places.as_bytes());
 	done.map_err(|e| TaskError::of(&e))?;

@@ -1,5 +1,6 @@
 //! The referee over real computations.
 
+mod costs;
 mod ends;
 mod files;
 mod malformed;

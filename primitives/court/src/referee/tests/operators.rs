@@ -12,7 +12,7 @@ use trainyard_strict::canonical_bits;
 
 /// Number of a part among those that jobs have; none for those that no job has. A new one does not
 /// compile without a number, and without a job the test of all numbers fails.
-fn number(part: &Part) -> Option<usize> {
+pub(super) fn number(part: &Part) -> Option<usize> {
 	let kind = match part {
 		Part::Whole(kind) => kind,
 		Part::RowMax { .. } => return Some(0),
@@ -89,7 +89,7 @@ fn number(part: &Part) -> Option<usize> {
 }
 
 /// The numbers that there are.
-const NUMBERS: usize = 54;
+pub(super) const NUMBERS: usize = 54;
 
 /// Two or three elements of a result.
 fn some(len: u64) -> BTreeSet<u64> {
