@@ -5,7 +5,7 @@
 //! has the piece opens one chunk of 1 KiB, which a later seed draws, under the revealed root of the
 //! result, or of the rows of the specification. Chunks of a state are numbered through the contents of all its
 //! tensors, in ascending bytewise order of name, and those of all rows through the four contents of
-//! [`Rows`]. Samples of all states are chunks of these, at places that the seed of the first committee
+//! [`Rows`](crate::rows::Rows). Samples of all states are chunks of these, at places that the seed of the first committee
 //! draws, so after the states were committed to; they are numbered state by state. No other piece is opened by
 //! chunks: leaves are brought by an answer, some of the rows are a part of all, and a tensor is a part of its
 //! state.

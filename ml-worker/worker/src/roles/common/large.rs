@@ -243,7 +243,7 @@ pub struct Large {
 	pub chain: Arc<Chain>,
 	/// What sends.
 	pub teller: Teller,
-	/// The most that is prepaid for a relay, or for a doubt; `None` for [`MOST`], and what two committees, or the
+	/// The most that is prepaid for a relay, or for a doubt; `None` for 50 TRY, and what two committees, or the
 	/// doubt, cost where that is more.
 	pub most: Option<Balance>,
 	/// Bytes that the chain carries.

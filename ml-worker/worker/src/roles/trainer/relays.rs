@@ -1,5 +1,5 @@
-//! Relays about results of this trainer: committees that say whether a state, or the data, is to be had where
-//! no block carries it.
+//! Relays about results of this trainer: committees that say whether samples of its states are to be had, or a
+//! state, or the data, where no block carries it.
 //!
 //! Its bundle and the data are served all the time, to seats of relays as to anybody. Where a committee says
 //! twice that it could not have the piece, the deposit is lost in an hour: then this trainer, which has it and
