@@ -106,11 +106,7 @@ pub fn relayed(job: &JobView, result: &WorkResult, relays: &[RelayView]) -> Vec<
 		matches!(relay.piece, Piece::Rows { .. })
 			|| group.is_some_and(|group| group.result.common() == result.common())
 	};
-	let seats = relays.iter().filter(is_of_use).flat_map(|relay| &relay.seats);
-	let urls: BTreeSet<String> = seats
-		.filter(|seat| seat.shown && !seat.lost)
-		.filter_map(|seat| fetch::server(&seat.location.as_ref()?.to_string_lossy()))
-		.collect();
+	let urls: BTreeSet<String> = relays.iter().filter(is_of_use).flat_map(having).collect();
 	urls.into_iter().collect()
 }
 

@@ -286,7 +286,6 @@ impl Large {
 		for piece in lacking.iter().copied() {
 			let mut one = all.0.get(&piece).cloned().unwrap_or_default();
 			let relay = relays.iter().find(|of| (of.group, of.piece) == (group, piece));
-			let mut most = 0;
 			let step = one.step(relay, head.number, patience);
 			let call = match &step {
 				Step::Wait => None,
@@ -298,29 +297,27 @@ impl Large {
 				Step::Ask if waits => continue,
 				Step::Ask => {
 					one.asked = Some(head.number);
-					most = self.most_for((job, group), piece).await?;
-					Some(calls::request_relay(job, group, piece, most))
+					let most = self.most_for((job, group), piece).await?;
+					Some((calls::request_relay(job, group, piece, most), most))
 				}
-				Step::AskSeats(relay, seats) => {
+				Step::AskSeats(id, seats) => {
 					one.seats_asked = true;
-					Some(calls::ask_seats(*relay, seats))
+					// A chunk costs the same of each piece.
+					let each = fees::RELAY_FEE / relay::ASK_PART;
+					let most = each.saturating_mul(seats.len() as Balance);
+					Some((calls::ask_seats(*id, seats), most))
 				}
-				Step::Doubt(_) if self.most.is_some_and(|most| self.doubt(relay) > most) => None,
-				Step::Doubt(relay) => Some(calls::appeal(*relay)),
+				Step::Doubt(id) => {
+					let most = self.doubt(relay);
+					let is_too_dear = self.most.is_some_and(|named| most > named);
+					(!is_too_dear).then(|| (calls::appeal(*id), most))
+				}
 			};
 			let before = all.0.insert(piece, one.clone());
 			if before.as_ref() != Some(&one) {
 				self.save(record, &all)?;
 			}
-			if let Some(call) = call {
-				let most = match &step {
-					Step::Ask => most,
-					// A chunk costs the same of each piece.
-					Step::AskSeats(_, seats) => {
-						(fees::RELAY_FEE / relay::ASK_PART).saturating_mul(seats.len() as Balance)
-					}
-					_ => self.doubt(relay),
-				};
+			if let Some((call, most)) = call {
 				let sent = self.send((job, group, piece), &step, (call, most), head).await;
 				let kept = match sent {
 					Ok(true) => None,

@@ -156,6 +156,24 @@ async fn samples_go_from_a_trainer_to_a_seat_and_on_to_others() {
 	}
 }
 
+impl Scene {
+	/// Lets this account sit on seat 1, and vouch for the result by what it drew, which stands now.
+	fn vouches(&mut self) {
+		let last = self.audit.committee.len() - 1;
+		self.audit.committee.swap(1, last);
+		let replayed = Replayed {
+			bundle: 0,
+			evidence: Default::default(),
+			moved: Some(1),
+			parts: Default::default(),
+		};
+		let verdicts = vec![GroupVerdict::Unavailable, GroupVerdict::Replayed(replayed)];
+		self.audit.committee[1].findings = Some(fake::findings(verdicts));
+		self.audit.phase = AuditPhase::Standing { until: 61 };
+		self.job.audit = Some(self.audit.clone());
+	}
+}
+
 /// Returns the bytes of all files in a folder.
 fn files_of(folder: &Path) -> u64 {
 	bundle::files::size(folder).unwrap()
@@ -231,19 +249,7 @@ async fn who_opens_its_states_to_no_seat_hides_no_jump() {
 		Ok(())
 	}));
 
-	// It sits on seat 1, and vouched for the result by what it drew.
-	let last = scene.audit.committee.len() - 1;
-	scene.audit.committee.swap(1, last);
-	let replayed = Replayed {
-		bundle: 0,
-		evidence: Default::default(),
-		moved: Some(1),
-		parts: Default::default(),
-	};
-	let verdicts = vec![GroupVerdict::Unavailable, GroupVerdict::Replayed(replayed)];
-	scene.audit.committee[1].findings = Some(fake::findings(verdicts));
-	scene.audit.phase = AuditPhase::Standing { until: 61 };
-	scene.job.audit = Some(scene.audit.clone());
+	scene.vouches();
 	let folder = verifier.folder(&scene.job, &scene.audit);
 	let dir = result_folder(&folder, INDEX);
 	std::fs::create_dir_all(&dir).unwrap();
@@ -285,18 +291,7 @@ async fn where_nobody_asks_it_stays_unknown() {
 		let name = "Verification::RelayTooDear".into();
 		Err(TxError::Failed { call: "a call".into(), name, docs: String::new() })
 	}));
-	let last = scene.audit.committee.len() - 1;
-	scene.audit.committee.swap(1, last);
-	let replayed = Replayed {
-		bundle: 0,
-		evidence: Default::default(),
-		moved: Some(1),
-		parts: Default::default(),
-	};
-	let verdicts = vec![GroupVerdict::Unavailable, GroupVerdict::Replayed(replayed)];
-	scene.audit.committee[1].findings = Some(fake::findings(verdicts));
-	scene.audit.phase = AuditPhase::Standing { until: 61 };
-	scene.job.audit = Some(scene.audit.clone());
+	scene.vouches();
 	let folder = verifier.folder(&scene.job, &scene.audit);
 	verifier.note_unseen(&folder, INDEX).unwrap();
 	let (job, audit) = (&scene.job, &scene.audit);

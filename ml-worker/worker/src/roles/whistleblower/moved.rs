@@ -36,13 +36,6 @@ pub(super) struct Sampled {
 	pub relayed: bool,
 }
 
-impl Sampled {
-	/// Returns the name of the file in which what was read by a measure is kept.
-	fn kept(&self, measure: Measure) -> &'static str {
-		kept(measure, self.relayed)
-	}
-}
-
 /// Returns the name of the file in which what was read by a measure is kept, at own places or at those of a relay.
 fn kept(measure: Measure, relayed: bool) -> &'static str {
 	match (measure, relayed) {
@@ -118,7 +111,7 @@ impl Whistleblower {
 		for of in sampled {
 			let listed = bundle.manifest().checkpoints.iter().map(|c| (c.step, c.state_hash));
 			let mut walk = Walk::new(spec, listed, result.diverged, measure, &of.random);
-			walk.keep_in(&folder.join(of.kept(measure))).map_err(|e| e.to_string())?;
+			walk.keep_in(&folder.join(kept(measure, of.relayed))).map_err(|e| e.to_string())?;
 			for server in &of.servers {
 				let base = Some(states_url(server, result));
 				let most_bytes = max_checkpoint_bytes(spec);
