@@ -151,8 +151,7 @@ impl Metrics {
 			power: gauges(
 				r,
 				"trainyard_power_ut_per_day",
-				"Effective power of all trainers, in ut a day: training, drilling, and total (0.4 \
-				 drilling + 0.6 training)",
+				"Effective power of all trainers, in ut a day: training, and drilling",
 				"kind",
 			)?,
 			credited: gauge(
@@ -245,7 +244,6 @@ impl Metrics {
 		};
 		power("training", sum(|trainer| trainer.training_effective));
 		power("drilling", sum(|trainer| trainer.drilling_effective));
-		power("total", sum(|trainer| trainer.ecp));
 		self.credited.set(sum(|trainer| trainer.training_total) as f64 / MICRO);
 		self.drilled.set(sum(|trainer| trainer.drilling_total) as f64 / MICRO);
 

@@ -42,9 +42,10 @@ pub const ENDOWMENT: Balance = 1_000_000 * TRY;
 /// Bond of a trainer from genesis.
 pub const GENESIS_BOND: Balance = 1_000 * TRY;
 
-/// Power that each authority of the local network begins with, of drilling and of training,
-/// in micro-ut a day: 1,000 ut, what a machine of 5 GFLOPS does in a day.
-pub const DECLARED_POWER: u64 = 1_000 * MICRO_UT_PER_UT as u64;
+/// Volumes of drilling and of training from which on each has its whole part of the weight, in
+/// micro-ut a day: 4,000 ut, what a machine of 20 GFLOPS does in a day. One that computes on a chain
+/// for development shows in its weights; a public network has floors of its own.
+pub const FLOOR: u64 = 4_000 * MICRO_UT_PER_UT as u64;
 
 /// Blocks for which machines may be away while something is disputed: half a minute of the development
 /// chain, so that a job is over soon. On a public network these are four hours.
@@ -72,11 +73,12 @@ pub fn names() -> Vec<PresetId> {
 /// Returns a genesis with one authority, slots of 1 s, each with a block, and sessions of 20 slots:
 /// a change of power shows in the weights within 40 s. Seeds are made of two blocks, after every
 /// fourth: the one authority knows all of them beforehand whatever their number is, and so nobody
-/// waits for more. This is for trying things only.
+/// waits for more. It has no founders, so that the first power that is earned shows in the weights.
+/// This is for trying things only.
 fn development() -> Value {
 	genesis(
 		&[(Sr25519Keyring::Alice, Ed25519Keyring::Alice)],
-		0,
+		false,
 		Timing {
 			slot_duration: 1_000,
 			epoch_length: 20,
@@ -90,8 +92,8 @@ fn development() -> Value {
 /// of 1 s, a block in 4 s on average, sessions of two minutes. With c = 1/4 two authorities win the
 /// same slot in about one slot of forty; such forks are short and finality settles them.
 ///
-/// They begin with equal declared power. Other proportions, and a half-life other than a week, are
-/// patches of `hashrate.power` and `hashrate.halfLife` in the specification.
+/// They are founders of equal weight. Other proportions, and a half-life other than a week, are
+/// patches of `hashrate.founders` and `hashrate.halfLife` in the specification.
 fn local_testnet() -> Value {
 	genesis(
 		&[
@@ -100,7 +102,7 @@ fn local_testnet() -> Value {
 			(Sr25519Keyring::Charlie, Ed25519Keyring::Charlie),
 			(Sr25519Keyring::Dave, Ed25519Keyring::Dave),
 		],
-		DECLARED_POWER,
+		true,
 		Timing {
 			slot_duration: 1_000,
 			epoch_length: 120,
@@ -122,9 +124,13 @@ struct Timing {
 	seeds: SeedTiming,
 }
 
-/// Returns a development genesis with these authorities, all of them trainers, each with `power` of
-/// drilling and of training.
-fn genesis(authorities: &[(Sr25519Keyring, Ed25519Keyring)], power: u64, timing: Timing) -> Value {
+/// Returns a development genesis with these authorities, all of them trainers and, where it is
+/// `founded`, founders of equal weight.
+fn genesis(
+	authorities: &[(Sr25519Keyring, Ed25519Keyring)],
+	founded: bool,
+	timing: Timing,
+) -> Value {
 	let account = |key: &Sr25519Keyring| key.to_account_id();
 	let balances: Vec<(AccountId, Balance)> = [
 		Sr25519Keyring::Alice,
@@ -146,12 +152,14 @@ fn genesis(authorities: &[(Sr25519Keyring, Ed25519Keyring)], power: u64, timing:
 				.iter()
 				.map(|(key, _)| (account(key), GENESIS_BOND, true))
 				.collect(),
-			power: authorities
+			founders: authorities
 				.iter()
-				.filter(|_| power > 0)
-				.map(|(key, _)| (account(key), power, power))
+				.filter(|_| founded)
+				.map(|(key, _)| (account(key), 1))
 				.collect(),
-			min_power: 0,
+			drilling_floor: FLOOR,
+			training_floor: FLOOR,
+			min_share: 0,
 			slot_duration: timing.slot_duration,
 			epoch_length: timing.epoch_length,
 			half_life: WEEK_MS,

@@ -44,8 +44,7 @@ export async function startNetwork(options, hold, defaults) {
 		...settings(options, defaults),
 		folder: clean(options.folder),
 		binary: join(options.bin, 'trainyard-node'),
-		// What is declared is nothing beside what is drilled.
-		part: options.drillers ? 1 : undefined,
+		earned: Boolean(options.drillers || defaults.earned),
 		namespaces: options.netns,
 	});
 	hold(network);

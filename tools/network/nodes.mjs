@@ -30,15 +30,15 @@ export class LocalNetwork {
 	nodes = new Map();
 
 	/**
-	 * `powers`: one for each authority, in parts of `part` micro-ut a day; `slot` in ms, `c` as [numerator,
-	 * denominator], `epoch` in slots, `halfLife` in ms or undefined; `namespaces`: whether
-	 * links can be cut.
+	 * `powers`: one for each authority; `slot` in ms, `c` as [numerator, denominator],
+	 * `epoch` in slots, `halfLife` in ms or undefined; `earned`: whether weight comes from work alone,
+	 * and not from `powers`; `namespaces`: whether links can be cut.
 	 */
-	constructor({ folder, binary, powers, part = PART, slot, c, epoch, halfLife, namespaces = false }) {
+	constructor({ folder, binary, powers, slot, c, epoch, halfLife, earned = false, namespaces = false }) {
 		if (!existsSync(binary)) {
 			throw new UserError(`${binary} is not there. Build it first: without --bin this does`);
 		}
-		Object.assign(this, { folder, binary, powers, part, slot, c, epoch, halfLife });
+		Object.assign(this, { folder, binary, powers, slot, c, epoch, halfLife, earned });
 		mkdirSync(folder, { recursive: true });
 		this.fleet = new Fleet(join(folder, 'logs'));
 		this.watch = new Watch({ epoch });
@@ -69,7 +69,7 @@ export class LocalNetwork {
 		const authorities = [];
 		for (const [index, power] of this.powers.entries()) {
 			const keys = await authority(nameOf(index));
-			authorities.push({ ...keys, power: Math.round(power * this.part) });
+			authorities.push({ ...keys, power: Math.round(power * PART) });
 			await this.define(keys.name, { keys });
 		}
 		this.chain = await writeSpec(this.fleet, this.binary, this.folder, { ...this, authorities });

@@ -264,9 +264,9 @@ test('a specification carries the power and the timing that were asked for', () 
 	const patch = {
 		balances: { balances: [['a', 5]] },
 		hashrate: {
-			minPower: 0,
+			minShare: 0,
 			trainers: [],
-			power: [],
+			founders: [],
 			slotDuration: 1,
 			epochLength: 1,
 			halfLife: 7,
@@ -284,10 +284,12 @@ test('a specification carries the power and the timing that were asked for', () 
 	}));
 	const wanted = { authorities, slot: 500, c: [1, 2], epoch: 20 };
 	const found = patched(spec, wanted).genesis.runtimeGenesis.patch;
-	assert.deepEqual(found.hashrate.power, [
-		['a', 10, 10],
-		['b', 20, 20],
+	assert.deepEqual(found.hashrate.founders, [
+		['a', 10],
+		['b', 20],
 	]);
+	const earned = patched(spec, { ...wanted, earned: true }).genesis.runtimeGenesis.patch.hashrate;
+	assert.deepEqual(earned.founders, []);
 	assert.deepEqual([found.hashrate.slotDuration, found.hashrate.epochLength, found.hashrate.halfLife], [500, 20, 7]);
 	assert.deepEqual([found.hashrate.seedBlocks, found.hashrate.seedStep], [4, 4], 'seeds come sooner');
 	assert.deepEqual(found.babe.epochConfig, { c: [1, 2], allowed_slots: 'PrimarySlots' });

@@ -17,7 +17,7 @@ import { weightShares } from './report.mjs';
 import { claimProbability, scores } from './statistics.mjs';
 import { plot } from './svg.mjs';
 
-const DEFAULTS = { powers: [2, 2, 3, 3], slot: 500, c: [1, 2], epoch: 60 };
+const DEFAULTS = { powers: [2, 2, 3, 3], slot: 500, c: [1, 2], epoch: 60, earned: true };
 /** Half-lives in a session. */
 const HALF_LIVES = 2;
 /** How long it runs, and the share of that before power changes. */
@@ -37,9 +37,7 @@ function credited(track, rate, from, now, halfLife) {
 	const days = (now - from) / DAY_MS;
 	const work = BigInt(Math.round(rate * days));
 	const updated = track.updated.toNumber();
-	// What a genesis declares is dated 0, and counts from the chain's first timestamp on.
-	const left =
-		updated === 0 ? track.effective.toBigInt() : times(track.effective.toBigInt(), 2 ** (-(now - updated) / halfLife));
+	const left = times(track.effective.toBigInt(), 2 ** (-(now - updated) / halfLife));
 	const gain = times(work << BITS, (Math.LN2 * DAY_MS) / halfLife);
 	return { total: track.total.toBigInt() + work, effective: left + gain, updated: now };
 }
@@ -81,8 +79,8 @@ class Credits {
 			for (const [name, rate] of this.rates) {
 				const { address } = network.nodes.get(name).keys;
 				const ledger = await api.query.hashrate.power(address);
-				// Who does nothing is not written, unless it must be dated once.
-				if (rate === 0 && ledger.drilling.updated.toNumber() > 0) continue;
+				// Who does nothing is not written.
+				if (rate === 0) continue;
 				const track = (kind) => credited(ledger[kind], rate, from, now, network.halfLife);
 				const next = api.createType(type, { drilling: track('drilling'), training: track('training') });
 				writes.push([api.query.hashrate.power.key(address), next.toHex()]);

@@ -18,11 +18,11 @@ const SEEDS = { seedBlocks: 4, seedStep: 4 };
 /**
  * Changes the preset's specification to what was asked for.
  *
- * `authorities` as of `accounts.mjs`, each with its `power` (whole micro-ut a day, the same of
- * drilling and of training, so that its Total ECP is that as well); `slot` in ms, `c` as
- * [numerator, denominator], `epoch` in slots, `halfLife` in ms.
+ * `authorities` as of `accounts.mjs`, each with its `power`, the weight that it has as a founder;
+ * `slot` in ms, `c` as [numerator, denominator], `epoch` in slots, `halfLife` in ms. With `earned`
+ * there are no founders: weights are what work earns, from the first work on.
  */
-export function patched(spec, { authorities, slot, c, epoch, halfLife }) {
+export function patched(spec, { authorities, slot, c, epoch, halfLife, earned = false }) {
 	const patch = structuredClone(spec.genesis.runtimeGenesis.patch);
 	const known = new Set(patch.balances.balances.map(([address]) => address));
 	for (const { address } of authorities) {
@@ -31,7 +31,7 @@ export function patched(spec, { authorities, slot, c, epoch, halfLife }) {
 	patch.hashrate = {
 		...patch.hashrate,
 		trainers: authorities.map(({ address }) => [address, BOND, true]),
-		power: authorities.map(({ address, power }) => [address, power, power]),
+		founders: earned ? [] : authorities.map(({ address, power }) => [address, power]),
 		slotDuration: slot,
 		epochLength: epoch,
 		...SEEDS,

@@ -116,25 +116,6 @@ def grinding(c, share, epoch, seed=1, runs=4_000, most=10):
     return mean, gain
 
 
-def best_of(keys):
-    """The mean of the largest of that many standard normal variates, by its quantiles."""
-    u = (np.arange(200_000) + 0.5) / 200_000
-    # The largest of k is at most x with probability Phi(x)^k.
-    return float(np.mean([normal_quantile(q) for q in u[::100] ** (1 / keys)]))
-
-
-def normal_quantile(q):
-    """The standard normal variate below which a share `q` lies, by bisection."""
-    low, high = -40.0, 40.0
-    for _ in range(80):
-        middle = (low + high) / 2
-        if math.erfc(-middle / math.sqrt(2)) / 2 < q:
-            low = middle
-        else:
-            high = middle
-    return (low + high) / 2
-
-
 # Tables
 
 
@@ -187,30 +168,9 @@ def renting_table():
     return table(columns, rows)
 
 
-def cost_table():
-    """What power costs that a trainer credits itself by jobs of its own."""
-    columns = [
-        "all others' Total ECP, ut/day",
-        "rewards of all authors, TRY a day",
-        "work for 1/3 of the weight at once, ut",
-        "burned for it, TRY",
-        "burned a day to hold it, TRY",
-        "rewards of 1/3, TRY a day",
-    ]
-    rewards = BLOCKS_PER_DAY * BLOCK_REWARD * AUTHOR_SHARE
-    rows = []
-    for others in (1_000, 7_776, 100_000, 1_000_000):
-        power = others * joining(1 / 3)
-        work = at_once(power / TRAINING)
-        held = power / TRAINING * FEE_PER_UT
-        figures = [others, rewards, work, work * FEE_PER_UT, held, rewards / 3]
-        rows.append([f"{figure:,.0f}" for figure in figures])
-    return table(columns, rows)
-
-
 def break_even():
-    """The sum of all power, ut/day, above which a ut of training brings less in block rewards
-    than its fee: a ut adds 0.6 ut/day-days of Total ECP over all time."""
+    """The sum of all training, ut/day, above which a ut of it brings less in block rewards than
+    its fee: training decides on 0.6 of them."""
     return TRAINING * BLOCKS_PER_DAY * BLOCK_REWARD * AUTHOR_SHARE / FEE_PER_UT
 
 
@@ -228,21 +188,35 @@ def grinding_table(c=0.25):
     return table(columns, rows)
 
 
-def keys_table(c=0.25, epoch=2_400):
+def ground(mean, keys):
+    """By what factor an identity with a Poisson number of claims of this mean has more of them by
+    the best of that many keys."""
+    total, below, term = 0.0, 0.0, math.exp(-mean)
+    for claims in range(int(mean + 40 * math.sqrt(mean) + 60)):
+        below = min(below + term, 1.0)
+        total += 1 - below**keys
+        term *= mean / (claims + 1)
+    return total / mean
+
+
+def keys_table(c=0.25, epoch=2_400, budget=1_000):
     columns = [
         "share of power",
-        "claims in an epoch",
-        "best of 1,000 keys",
-        "best of 1,000,000 keys",
-        "mean gain of who tries 1,000 keys whenever it makes an epoch's last block",
+        "identities",
+        "claims of each in an epoch",
+        f"keys for each, {budget:,} in all",
+        "slots won, keys of the last block count",
+        "slots won, they do not",
     ]
     rows = []
-    for share in (0.01, 0.1, 0.3):
-        p = float(claim(c, share))
-        mean, deviation = epoch * p, math.sqrt(epoch * p * (1 - p))
-        gains = [deviation * best_of(keys) / mean for keys in (1_000, 1_000_000)]
-        best = [f"x {1 + gain:.2f}" for gain in gains]
-        rows.append([f"{share:.0%}", f"{mean:.1f}", *best, f"{share * gains[0]:+.1%}"])
+    for share in (0.1, 0.3):
+        for identities in (1, 50, 100):
+            mean = epoch * float(claim(c, share / identities))
+            keys = budget // identities
+            gain = ground(mean, keys)
+            rows.append(
+                [f"{share:.0%}", str(identities), f"{mean:.1f}", f"{keys:,}", f"x {gain:.2f}", "x 1"]
+            )
     return table(columns, rows)
 
 
@@ -266,20 +240,4 @@ def replicas_table():
         ]
         for share in (0.01, 0.1, 0.3, 0.5)
     ]
-    return table(columns, rows)
-
-
-def genesis_table():
-    """Declared power of genesis, G, beside newcomers that compute G ut/day from then on."""
-    columns = [
-        "weeks",
-        "declared power left",
-        "share of it, newcomers of the same rate",
-        "newcomers of a tenth of it",
-    ]
-    rows = []
-    for weeks in (0, 1, 2, 4, 8, 12, 26):
-        left = 0.5**weeks
-        beside = [percent(left / (left + rate * (1 - left)), 2) for rate in (1.0, 0.1)]
-        rows.append([str(weeks), percent(left, 3), *beside])
     return table(columns, rows)

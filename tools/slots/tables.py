@@ -250,7 +250,6 @@ def main():
         "proof-of-hashrate.md": {
             "splitting": attacks.splitting_table(),
             "renting": attacks.renting_table(),
-            "cost": attacks.cost_table(),
             "withholding": court.withholding_table(),
             "seed-runs": seeds.runs_table(),
             "seed-races": seeds.races_table(),
@@ -258,7 +257,6 @@ def main():
             "grinding": attacks.grinding_table(),
             "keys": attacks.keys_table(),
             "replicas": attacks.replicas_table(),
-            "genesis": attacks.genesis_table(),
         },
     }
     for document, tables in documents.items():

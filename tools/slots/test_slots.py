@@ -362,6 +362,15 @@ def test_the_record_of_the_court_has_its_numbers():
         assert sentence in text, sentence
 
 
+def test_ground_keys_equal_a_simulation():
+    """The best of several keys, by the formula and by drawing the claims of each."""
+    rng = np.random.default_rng(7)
+    for mean, keys in ((0.7, 10), (1.4, 20), (68.0, 1_000)):
+        drawn = rng.poisson(mean, size=(4_000, keys)).max(axis=1)
+        error = 5 * drawn.std() / math.sqrt(len(drawn)) / mean
+        close(drawn.mean() / mean, attacks.ground(mean, keys), error)
+
+
 def main():
     tests = [(name, run) for name, run in sorted(globals().items()) if name.startswith("test_")]
     failed = 0

@@ -133,7 +133,6 @@ fn a_reading_is_shown_and_replaces_the_one_before() {
 		("trainyard_trainer_bonds_try", 301.5),
 		("trainyard_power_ut_per_day{kind=\"training\"}", 6.0),
 		("trainyard_power_ut_per_day{kind=\"drilling\"}", 3.0),
-		("trainyard_power_ut_per_day{kind=\"total\"}", 4.8),
 		("trainyard_training_credited_ut", 15.0),
 		("trainyard_drilling_credited_ut", 9.0),
 		("trainyard_authorities{epoch=\"current\"}", 2.0),

@@ -12,6 +12,7 @@
 
 use crate::{session::weight_of, Config, CurrentWeights, NextWeights, SessionAccess, LOG_TARGET};
 use alloc::vec::Vec;
+use codec::Encode;
 use core::marker::PhantomData;
 use frame_support::{
 	traits::{Contains, FindAuthor, Get, IsSubType, OneSessionHandler},
@@ -254,6 +255,11 @@ impl<T> SessionAccess<T::AccountId> for pallet_session::Pallet<T>
 where
 	T: pallet_session::Config<ValidatorId = <T as frame_system::Config>::AccountId>,
 {
+	fn keys(who: &T::AccountId) -> Option<H256> {
+		let keys = pallet_session::NextKeys::<T>::get(who)?;
+		Some(H256(keys.using_encoded(sp_io::hashing::blake2_256)))
+	}
+
 	fn has_keys(who: &T::AccountId) -> bool {
 		pallet_session::NextKeys::<T>::contains_key(who)
 	}
@@ -284,7 +290,7 @@ where
 
 	#[cfg(feature = "runtime-benchmarks")]
 	fn make_keys(who: &T::AccountId) {
-		use codec::{Decode, Encode};
+		use codec::Decode;
 		// Any 32 bytes pass as a public key; every account gets its own.
 		let seed = who.using_encoded(sp_io::hashing::blake2_256).repeat(4);
 		let keys = T::Keys::decode(&mut &seed[..]).expect("keys are at most 128 bytes");

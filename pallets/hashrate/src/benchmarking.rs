@@ -16,7 +16,11 @@ use pallet_authorship::EventHandler;
 use pallet_session::SessionManager;
 use sp_runtime::SaturatedConversion;
 use trainyard_program::text::MAX_TEXT;
-use trainyard_protocol::{job::Balance, views::Hardware, Text, H256};
+use trainyard_protocol::{
+	job::Balance,
+	views::{Hardware, WHOLE_WEIGHT},
+	Text, H256,
+};
 
 /// The longest report of hardware.
 fn hardware() -> Hardware {
@@ -53,8 +57,8 @@ fn empower<T: Config>(who: &T::AccountId, work: u64) {
 /// `count` candidates with keys and power, and no others, whatever the genesis names.
 fn candidates<T: Config>(count: u32) -> Vec<T::AccountId> {
 	Candidates::<T>::kill();
-	MinPower::<T>::put(0);
-	(0..count)
+	MinShare::<T>::put(0);
+	let all: Vec<_> = (0..count)
 		.map(|i| {
 			let who = trainer::<T>("candidate", i);
 			T::Session::make_keys(&who);
@@ -62,7 +66,9 @@ fn candidates<T: Config>(count: u32) -> Vec<T::AccountId> {
 			Pallet::<T>::enlist(&who).unwrap();
 			who
 		})
-		.collect()
+		.collect();
+	Pallet::<T>::note_keys();
+	all
 }
 
 #[benchmarks]
@@ -219,13 +225,14 @@ mod benchmarks {
 		let (last, others) = all.split_last().unwrap();
 		let mut earlier = others.to_vec();
 		earlier.sort();
-		Offenders::<T>::insert(
+		let convicts = earlier.iter().cloned().map(|who| crate::offences::Convict {
+			who,
 			session,
-			crate::offences::Guilty {
-				part: T::MinSlash::get(),
-				who: BoundedVec::truncate_from(earlier),
-			},
-		);
+			share: WHOLE_WEIGHT / 1_000,
+			lost: T::MinSlash::get(),
+		});
+		Convicts::<T>::put(BoundedVec::<_, T::MaxAuthorities>::truncate_from(convicts.collect()));
+		Offenders::<T>::insert(session, BoundedVec::<_, T::MaxAuthorities>::truncate_from(earlier));
 		let reporter = funded::<T>("reporter", 0);
 
 		#[block]

@@ -110,11 +110,11 @@ mod events {
 			trainer: T::AccountId,
 			/// When.
 			session: SessionIndex,
-			/// Share of the session's weight that has equivocated in it so far.
+			/// Share of the weight of all that have equivocated in sessions on record so far.
 			share: Perbill,
 		},
 		/// A trainer lost a part of its bond and of its power for an equivocation: its own, or that
-		/// of others in the same session.
+		/// of others in sessions on record.
 		Slashed {
 			/// Who.
 			trainer: T::AccountId,

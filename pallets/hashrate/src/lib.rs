@@ -5,8 +5,9 @@
 //!   [`TrainerRegistry`](trainyard_traits::TrainerRegistry) and
 //!   [`Drillers`](trainyard_traits::Drillers), and decays by half every
 //!   half-life, a week where the genesis names no other.
-//! - [`session`]: at each change of session the candidates with session keys and enough
-//!   power are chosen, and their power at that moment becomes their announced weight.
+//! - [`shares`]: how both kinds of power, and what founders declared, make a share of the weight.
+//! - [`session`]: at each change of session the candidates with session keys and a share that is
+//!   large enough are chosen, and their shares at that moment become their announced weights.
 //! - [`authorities`]: the wrappers, listed in `impl_opaque_keys!`, that give these weights
 //!   to BABE and GRANDPA, and the author of a block across a change of session.
 //! - [`records`], [`offences`]: who was an authority when, by which keys; equivocations
@@ -23,8 +24,8 @@
 //! balances) and below Babe's and Session's (Session asks for the first authorities while
 //! it builds its genesis). The genesis authorities of Babe and Grandpa stay empty: the
 //! wrappers write them, with weights. A genesis trainer that is a candidate has its keys
-//! in Session's genesis. Power that the genesis declares counts from the chain's first
-//! timestamp on, and decays like any other; see [`power`].
+//! in Session's genesis. Founders have the part of the weight that nobody's work has; see
+//! [`shares`].
 
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(
@@ -53,6 +54,7 @@ pub mod power;
 pub mod records;
 pub mod rewards;
 pub mod session;
+pub mod shares;
 pub mod slashing;
 #[cfg(test)]
 mod tests;
@@ -64,19 +66,31 @@ mod views;
 pub mod weights;
 
 use frame_support::pallet_macros::import_section;
+use trainyard_protocol::H256;
 
 pub use pallet::*;
 pub use timing::{EpochLength, HalfLife, MinimumPeriod, SeedTiming, SlotDuration};
 pub use trainers::Trainer;
 pub use weights::WeightInfo;
 
+/// Where a genesis names no other: the volume of drilling from which on it has its whole part of the
+/// weight, in micro-ut a day. Ten million ut a day are 50 TFLOP/s.
+pub const DRILLING_FLOOR: u64 = 10_000_000_000_000;
+
+/// Likewise of training. A day of it burns 5,000 TRY at 1 TRY for a ut.
+pub const TRAINING_FLOOR: u64 = 5_000_000_000;
+
 /// Target of this pallet's log lines.
 const LOG_TARGET: &str = "runtime::hashrate";
 
 /// What this pallet needs of the session pallet; implemented for `pallet_session::Pallet`.
 pub trait SessionAccess<AccountId> {
+	/// Returns a hash of the session keys that `who` has set.
+	fn keys(who: &AccountId) -> Option<H256>;
 	/// Returns whether `who` has set session keys.
-	fn has_keys(who: &AccountId) -> bool;
+	fn has_keys(who: &AccountId) -> bool {
+		Self::keys(who).is_some()
+	}
 	/// Returns the authorities of the running session, in order.
 	fn authorities() -> alloc::vec::Vec<AccountId>;
 	/// Returns the running session's index.
@@ -99,9 +113,10 @@ pub mod pallet {
 	use super::*;
 	use crate::{
 		beacon::{MAX_SEED_BLOCKS, MAX_SEED_STEP},
-		offences::Guilty,
-		power::{Ledger, Track, HALF_LIVES_MS, WEEK_MS},
+		offences::Convict,
+		power::{Ledger, HALF_LIVES_MS, WEEK_MS},
 		records::Member,
+		shares::Floors,
 	};
 	use alloc::vec::Vec;
 	use frame_support::{
@@ -117,7 +132,7 @@ pub mod pallet {
 	use trainyard_protocol::{
 		job::{Balance, BlockNumber},
 		views::Hardware,
-		MicroUt, H256,
+		MicroUt,
 	};
 
 	/// The storage of this pallet's first release.
@@ -219,9 +234,26 @@ pub mod pallet {
 	pub type Candidates<T: Config> =
 		StorageValue<_, BoundedVec<T::AccountId, T::MaxCandidates>, ValueQuery>;
 
-	/// Least Total ECP of an authority, micro-ut per day. Fixed in genesis.
+	/// Session keys of the candidates, as hashes, when the running session began: who stands since
+	/// then only, or has set other keys since, does not qualify at its end. Ascending; `None` before
+	/// the first choice.
 	#[pallet::storage]
-	pub type MinPower<T> = StorageValue<_, u64, ValueQuery>;
+	pub type KnownKeys<T: Config> =
+		StorageValue<_, BoundedVec<(T::AccountId, H256), T::MaxCandidates>>;
+
+	/// Who has the part of the weight that nobody's work has, with its part of it. Ascending. Fixed
+	/// in genesis, less what equivocations cost.
+	#[pallet::storage]
+	pub type Founders<T: Config> =
+		StorageValue<_, BoundedVec<(T::AccountId, u64), T::MaxAuthorities>, ValueQuery>;
+
+	/// Volumes from which on a kind of work has its whole part of the weight. Fixed in genesis.
+	#[pallet::storage]
+	pub type VolumeFloors<T> = StorageValue<_, Floors, ValueQuery>;
+
+	/// Least Total ECP of an authority, in parts of the whole weight (10^12). Fixed in genesis.
+	#[pallet::storage]
+	pub type MinShare<T> = StorageValue<_, u64, ValueQuery>;
 
 	/// Authorities of the running session and their weights, exactly as announced.
 	#[pallet::storage]
@@ -265,10 +297,21 @@ pub mod pallet {
 	#[pallet::storage]
 	pub type OldestRecord<T> = StorageValue<_, SessionIndex>;
 
-	/// Who equivocated in a session on record.
+	/// Who equivocated in a session on record, in ascending order.
 	#[pallet::storage]
-	pub type Offenders<T: Config> =
-		StorageMap<_, Twox64Concat, SessionIndex, Guilty<T>, ValueQuery>;
+	pub type Offenders<T: Config> = StorageMap<
+		_,
+		Twox64Concat,
+		SessionIndex,
+		BoundedVec<T::AccountId, T::MaxAuthorities>,
+		ValueQuery,
+	>;
+
+	/// Everyone who equivocated in any session on record, and what it has lost. Of more than there
+	/// is room for those with the largest shares.
+	#[pallet::storage]
+	pub type Convicts<T: Config> =
+		StorageValue<_, BoundedVec<Convict<T::AccountId>, T::MaxAuthorities>, ValueQuery>;
 
 	/// The session from which a trainer that equivocated may stand again.
 	#[pallet::storage]
@@ -300,24 +343,23 @@ pub mod pallet {
 	#[pallet::storage]
 	pub type Seeding<T> = StorageValue<_, SeedTiming, ValueQuery>;
 
-	/// The chain's first timestamp, from which power declared in genesis decays. Absent in
-	/// the first block.
-	#[pallet::storage]
-	pub type Begun<T> = StorageValue<_, u64>;
-
 	/// What this pallet starts with.
 	#[pallet::genesis_config]
 	pub struct GenesisConfig<T: Config> {
 		/// Trainers from the start: account, bond (held from its balance), and whether it
 		/// stands for block authorship.
 		pub trainers: Vec<(T::AccountId, Balance, bool)>,
-		/// Power that trainers named above begin with, in micro-ut per day: account,
-		/// effective drilling power, effective training power. It counts from the chain's
-		/// first timestamp and decays like any other.
-		pub power: Vec<(T::AccountId, u64, u64)>,
-		/// Least Total ECP of an authority, micro-ut per day. 0 lets candidates without
-		/// any power in, with weight 1.
-		pub min_power: u64,
+		/// Trainers named above that have the part of the weight that nobody's work has, and the
+		/// parts of it that they have, in any unit.
+		pub founders: Vec<(T::AccountId, u64)>,
+		/// Effective drilling power of all who stand, in micro-ut per day, from which on drilling
+		/// decides on 0.4 of the weight. With less it decides on less.
+		pub drilling_floor: u64,
+		/// The same of training, which decides on 0.6.
+		pub training_floor: u64,
+		/// Least Total ECP of an authority, in parts of the whole weight (10^12). 0 lets candidates
+		/// without any power in, with weight 1.
+		pub min_share: u64,
 		/// Length of a slot in milliseconds, even. Never changes.
 		pub slot_duration: u64,
 		/// Length of an epoch (a session) in slots, at most a third of `UnbondingBlocks`.
@@ -338,8 +380,10 @@ pub mod pallet {
 		fn default() -> Self {
 			Self {
 				trainers: Vec::new(),
-				power: Vec::new(),
-				min_power: 0,
+				founders: Vec::new(),
+				drilling_floor: DRILLING_FLOOR,
+				training_floor: TRAINING_FLOOR,
+				min_share: 0,
 				slot_duration: 6_000,
 				epoch_length: 600,
 				half_life: WEEK_MS,
@@ -377,7 +421,11 @@ pub mod pallet {
 				"hashrate.seedStep: 1 to {MAX_SEED_STEP}"
 			);
 			Seeding::<T>::put(SeedTiming { blocks: self.seed_blocks, step: self.seed_step });
-			MinPower::<T>::put(self.min_power);
+			MinShare::<T>::put(self.min_share);
+			VolumeFloors::<T>::put(Floors {
+				drilling: self.drilling_floor,
+				training: self.training_floor,
+			});
 			SlotMs::<T>::put(self.slot_duration);
 			EpochSlots::<T>::put(self.epoch_length);
 			HalfLifeMs::<T>::put(self.half_life);
@@ -392,15 +440,19 @@ pub mod pallet {
 					assert!(listed.is_ok(), "hashrate.trainers: {who:?}: {listed:?}");
 				}
 			}
-			for (who, drilling, training) in &self.power {
+			let mut founders = self.founders.clone();
+			founders.sort();
+			for (who, _) in &founders {
 				assert!(
 					Trainers::<T>::contains_key(who),
-					"hashrate.power: {who:?} is not among hashrate.trainers"
+					"hashrate.founders: {who:?} is not among hashrate.trainers"
 				);
-				assert!(!Power::<T>::contains_key(who), "hashrate.power: {who:?} stands twice");
-				let (drilling, training) = (Track::declared(*drilling), Track::declared(*training));
-				Power::<T>::insert(who, Ledger { drilling, training });
+				let named = founders.iter().filter(|(other, _)| other == who).count();
+				assert!(named == 1, "hashrate.founders: {who:?} stands twice");
 			}
+			let founders = BoundedVec::try_from(founders);
+			assert!(founders.is_ok(), "hashrate.founders: more than MaxAuthorities");
+			Founders::<T>::put(founders.unwrap_or_default());
 		}
 	}
 
@@ -435,7 +487,6 @@ pub mod pallet {
 		/// the same initialisation, when it learns the block's author.
 		fn on_initialize(_: BlockNumberFor<T>) -> Weight {
 			Self::record_output();
-			Self::note_beginning();
 			T::WeightInfo::on_initialize().saturating_add(T::WeightInfo::note_author())
 		}
 
@@ -493,8 +544,8 @@ pub mod pallet {
 		}
 
 		/// Begins or ceases to stand for block authorship. To begin, set session keys first. A full
-		/// list takes a trainer with more power than its weakest, which it replaces. The call takes
-		/// effect two sessions later.
+		/// list takes a trainer with more power than its weakest, which it replaces. Who stands before
+		/// a session begins, with the keys that it has then, can be an authority two sessions after it.
 		#[pallet::call_index(3)]
 		#[pallet::weight(T::WeightInfo::set_candidate())]
 		pub fn set_candidate(origin: OriginFor<T>, candidate: bool) -> DispatchResult {

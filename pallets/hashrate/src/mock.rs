@@ -28,7 +28,7 @@ use sp_runtime::{
 	traits::{ConvertInto, OpaqueKeys},
 	BuildStorage, Digest, DigestItem, Perbill, Permill,
 };
-use trainyard_protocol::job::Balance;
+use trainyard_protocol::{job::Balance, views::WHOLE_WEIGHT};
 
 type Block = frame_system::mocking::MockBlockU32<Test>;
 
@@ -223,7 +223,7 @@ pub fn set_keys(who: u64) {
 }
 
 /// Gives `who` a Total ECP of exactly `power` that does not decay during a test: it is
-/// dated later than any block.
+/// dated later than any block. (The floors are the whole weight, below which shares are powers.)
 pub fn set_power(who: u64, power: u64) {
 	let track = Track { total: 0, effective: u128::from(power) << 64, updated: u64::MAX };
 	Power::<Test>::insert(who, Ledger { drilling: track, training: track });
@@ -233,13 +233,13 @@ pub fn set_power(who: u64, power: u64) {
 pub struct Genesis {
 	/// Trainers, each bonding [`MIN_BOND`], with keys, a candidate, and with this power.
 	pub trainers: Vec<(u64, u64)>,
-	/// Least power of an authority.
-	pub min_power: u64,
+	/// Least share of an authority, which is its power here.
+	pub min_share: u64,
 }
 
 impl Default for Genesis {
 	fn default() -> Self {
-		Self { trainers: vec![(1, 10), (2, 20), (3, 30)], min_power: 0 }
+		Self { trainers: vec![(1, 10), (2, 20), (3, 30)], min_share: 0 }
 	}
 }
 
@@ -254,7 +254,9 @@ impl Genesis {
 			.unwrap();
 		crate::GenesisConfig::<Test> {
 			trainers: self.trainers.iter().map(|(who, _)| (*who, MIN_BOND, true)).collect(),
-			min_power: self.min_power,
+			min_share: self.min_share,
+			drilling_floor: WHOLE_WEIGHT,
+			training_floor: WHOLE_WEIGHT,
 			slot_duration: SLOT,
 			epoch_length: EPOCH,
 			seed_blocks: SEED_BLOCKS,
@@ -301,7 +303,7 @@ impl Genesis {
 /// The chain that benchmarks are tested on.
 pub fn new_test_ext() -> sp_io::TestExternalities {
 	// Some of them fill the list of candidates themselves.
-	let mut ext = Genesis { trainers: vec![], min_power: 0 }.build();
+	let mut ext = Genesis { trainers: vec![], min_share: 0 }.build();
 	ext.execute_with(|| System::set_block_number(1));
 	ext
 }

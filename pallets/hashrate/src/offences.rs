@@ -8,11 +8,13 @@
 //!
 //! - An authority offends once a session, however often it equivocated in it: a node that
 //!   ran twice by mistake does so in every slot that it wins.
-//! - What is taken depends on power, not on heads. Where those who offended in a session have the
-//!   share `x` of its weight together, each of them loses the part `min(1, (3 x)^2)` of its bond
-//!   and of its power of both kinds, and at least [`Config::MinSlash`]. With a third of the weight
-//!   finality can be broken; whoever tries that loses everything. Splitting into identities changes
-//!   nothing.
+//! - What is taken depends on power, not on heads. Where those who offended in *any* session on record
+//!   (a day of blocks) had the shares `x` of the weight together, each with the largest that it
+//!   offended with, each of them loses the part `min(1, (3 x)^2)` of its bond, of its power of both
+//!   kinds and of what it has as a founder, and at least [`Config::MinSlash`]. With a third of the
+//!   weight finality can be broken; whoever tries that loses everything. Splitting into identities
+//!   changes nothing, and neither does offending in different sessions: a set of GRANDPA serves in
+//!   many, and its members choose the blocks that they vote for.
 //! - An offender that comes later raises the part for those before it, who lose the difference.
 //! - An offender ceases to be a candidate, and may stand again [`SUSPENSION`] sessions later. It
 //!   makes blocks until the session after the running one is over, because the authorities of that
@@ -28,16 +30,16 @@
 use crate::{
 	authorities::WeightedConfig,
 	records::{KeyOwnerProof, Offender},
-	Absence, Config, Event, Offenders, Pallet, Power, Records, SessionAccess, Suspended,
-	WeightInfo,
+	Absence, Config, Convicts, Event, Founders, Offenders, Pallet, Power, Records, SessionAccess,
+	Suspended, WeightInfo,
 };
 use alloc::vec::Vec;
 use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
-use core::marker::PhantomData;
+use core::{cmp::Reverse, marker::PhantomData};
 use frame_support::{
 	traits::{Get, KeyOwnerProofSystem},
 	weights::Weight,
-	BoundedVec, CloneNoBound, DebugNoBound, DefaultNoBound, PartialEqNoBound,
+	BoundedVec,
 };
 use frame_system::pallet_prelude::{BlockNumberFor, HeaderFor};
 use pallet_grandpa::EquivocationReportSystem;
@@ -53,29 +55,28 @@ use sp_staking::{
 	offence::{Offence, OffenceError, OffenceReportSystem, ReportOffence},
 	SessionIndex,
 };
-use trainyard_protocol::job::{Balance, BlockNumber};
+use trainyard_protocol::{
+	job::{Balance, BlockNumber},
+	views::WHOLE_WEIGHT,
+};
 
 /// Sessions from a report until the offender may stand again.
 pub const SUSPENSION: SessionIndex = 4;
 
-/// Who offended in a session.
+/// One that offended in a session on record.
 #[derive(
-	CloneNoBound,
-	DebugNoBound,
-	DefaultNoBound,
-	PartialEqNoBound,
-	Encode,
-	Decode,
-	DecodeWithMemTracking,
-	MaxEncodedLen,
-	TypeInfo,
+	Clone, Debug, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking, MaxEncodedLen, TypeInfo,
 )]
-#[scale_info(skip_type_params(T))]
-pub struct Guilty<T: Config> {
-	/// The part of bond and power that each of them has lost.
-	pub part: Perbill,
-	/// The offenders, in ascending order.
-	pub who: BoundedVec<T::AccountId, T::MaxAuthorities>,
+pub struct Convict<AccountId> {
+	/// Who.
+	pub who: AccountId,
+	/// The latest session in which it offended.
+	pub session: SessionIndex,
+	/// Its largest share of the weight of a session in which it offended, in parts of
+	/// [`WHOLE_WEIGHT`], rounded up.
+	pub share: u64,
+	/// The part of its bond and power that each of its offences has cost, or the last of them.
+	pub lost: Perbill,
 }
 
 /// Returns `min(1, (3 x)^2)` of the share `x` of `offending` in `total`, at least `least`.
@@ -86,10 +87,10 @@ pub fn slash_part(offending: u128, total: u128, least: Perbill) -> Perbill {
 impl<T: Config> Pallet<T> {
 	/// Returns whether `offender` has been punished already.
 	pub fn is_known(offender: &Offender<T::AccountId>) -> bool {
-		Offenders::<T>::get(offender.session).who.binary_search(&offender.who).is_ok()
+		Offenders::<T>::get(offender.session).binary_search(&offender.who).is_ok()
 	}
 
-	/// Punishes `offender`, and raises the punishment of those who offended in the same session.
+	/// Punishes `offender`, and raises the punishment of those who offended in sessions on record.
 	/// Fails where it is known already, and where the session is not on record.
 	pub(crate) fn punish(
 		offender: &Offender<T::AccountId>,
@@ -97,45 +98,62 @@ impl<T: Config> Pallet<T> {
 	) -> Result<(), OffenceError> {
 		let Offender { who, session } = offender;
 		let members = Records::<T>::get(session).ok_or(OffenceError::Other(0))?;
-		if !members.iter().any(|member| member.who == *who) {
-			return Err(OffenceError::Other(0));
-		}
+		let own = members.iter().find(|member| member.who == *who);
+		let own = own.ok_or(OffenceError::Other(0))?.weight;
 		let mut guilty = Offenders::<T>::get(session);
-		let Err(at) = guilty.who.binary_search(who) else {
+		let Err(at) = guilty.binary_search(who) else {
 			return Err(OffenceError::DuplicateReport);
 		};
-		let before = guilty.clone();
-		guilty.who.try_insert(at, who.clone()).map_err(|_| OffenceError::Other(1))?;
+		guilty.try_insert(at, who.clone()).map_err(|_| OffenceError::Other(1))?;
+		Offenders::<T>::insert(session, guilty);
 
-		let weight = |of: &dyn Fn(&T::AccountId) -> bool| {
-			members
-				.iter()
-				.filter(|m| of(&m.who))
-				.fold(0u128, |sum, m| sum.saturating_add(u128::from(m.weight)))
-		};
-		let (total, offending) =
-			(weight(&|_| true), weight(&|who| guilty.who.binary_search(who).is_ok()));
-		// It never falls: weights are those of the record.
-		guilty.part = slash_part(offending, total, T::MinSlash::get()).max(before.part);
-		Offenders::<T>::insert(session, &guilty);
+		let total = members.iter().fold(0u128, |sum, m| sum.saturating_add(m.weight.into()));
+		let share = u128::from(own).saturating_mul(WHOLE_WEIGHT.into());
+		let share = u64::try_from(share.div_ceil(total.max(1))).unwrap_or(WHOLE_WEIGHT);
+		let mut convicts = Self::convict(who, *session, share);
+		let whole = u128::from(WHOLE_WEIGHT);
+		let all = convicts.iter().fold(0u128, |sum, c| sum.saturating_add(c.share.into()));
+		let part = slash_part(all, whole, T::MinSlash::get());
 		Self::deposit_event(Event::Equivocated {
 			trainer: who.clone(),
 			session: *session,
-			share: Perbill::from_rational(offending, total.max(1)),
+			share: Perbill::from_rational(all, whole),
 		});
 
 		Self::suspend(who);
-		Self::take_part(who, *session, guilty.part, reporter);
-		// The part of what the others have left that makes their loss `guilty.part` in all.
-		let more = guilty.part.saturating_sub(before.part);
-		if !more.is_zero() {
-			let left = before.part.left_from_one();
-			let more = Perbill::from_rational(more.deconstruct(), left.deconstruct().max(1));
-			for who in &before.who {
-				Self::take_part(who, *session, more, reporter);
+		Self::take_part(who, *session, part, reporter);
+		for convict in &mut convicts {
+			// The part of what the others have left that makes their loss `part` in all.
+			let more = part.saturating_sub(convict.lost);
+			if convict.who != *who && !more.is_zero() {
+				let left = convict.lost.left_from_one();
+				let more = Perbill::from_rational(more.deconstruct(), left.deconstruct().max(1));
+				Self::take_part(&convict.who, convict.session, more, reporter);
+			}
+			convict.lost = convict.lost.max(part);
+		}
+		Convicts::<T>::put(BoundedVec::<_, T::MaxAuthorities>::truncate_from(convicts));
+		Ok(())
+	}
+
+	/// Returns everyone who is convicted, with `who` among them, the largest shares first.
+	fn convict(
+		who: &T::AccountId,
+		session: SessionIndex,
+		share: u64,
+	) -> Vec<Convict<T::AccountId>> {
+		let mut all = Convicts::<T>::get().into_inner();
+		match all.iter_mut().find(|convict| convict.who == *who) {
+			Some(convict) => {
+				convict.session = convict.session.max(session);
+				convict.share = convict.share.max(share);
+			}
+			None => {
+				all.push(Convict { who: who.clone(), session, share, lost: Perbill::zero() });
 			}
 		}
-		Ok(())
+		all.sort_by_key(|convict| Reverse(convict.share));
+		all
 	}
 
 	/// Ends the candidacy of `who` for a while.
@@ -166,6 +184,13 @@ impl<T: Config> Pallet<T> {
 				ledger.training.lose(part);
 			}
 		});
+		if Founders::<T>::get().iter().any(|(founder, _)| founder == who) {
+			Founders::<T>::mutate(|founders| {
+				for (_, own) in founders.iter_mut().filter(|(founder, _)| founder == who) {
+					*own = own.saturating_sub(part.mul_ceil(*own));
+				}
+			});
+		}
 		let amount = part.mul_floor(Self::bond_of(who));
 		let reward = T::ReporterShare::get().mul_floor(amount);
 		let reward = match reporter.filter(|reporter| *reporter != who) {

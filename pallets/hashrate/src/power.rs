@@ -11,13 +11,7 @@
 //! for each set bit of that part written in binary, each step rounded to nearest, so that
 //! one factor is off by less than 64 half-units of `2^-64`. Whole half-lives are shifts.
 //!
-//! # Power from the beginning
-//!
-//! A genesis may declare power, but no time: the clock stands at 0 until the first block sets it,
-//! and between 0 and the present lie fifty years of decay. So declared power is dated 0, and
-//! everything dated before the chain's first timestamp ([`Clock::begun`]) counts as if it had been
-//! credited at that timestamp. Nothing has to be rewritten when that timestamp comes, and the
-//! ledger stays independent of when it is read or written.
+//! How both kinds make a weight is in [`shares`](crate::shares).
 
 use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
 use scale_info::TypeInfo;
@@ -115,9 +109,6 @@ const FACTORS: [u64; 64] = [
 pub struct Clock {
 	/// Now, in milliseconds since 1970.
 	pub now: u64,
-	/// The chain's first timestamp, or anything up to `now` while there is none. Power dated
-	/// before it begins to decay with it.
-	pub begun: u64,
 	/// The time in which power halves, in milliseconds; 0 reads as 1.
 	pub half_life: u64,
 }
@@ -126,7 +117,7 @@ impl Clock {
 	/// Returns what is left of `effective`, noted at `updated`. A `now` before `updated` reads as
 	/// `updated`.
 	fn left(&self, effective: u128, updated: u64) -> u128 {
-		let elapsed = self.now.saturating_sub(updated.max(self.begun));
+		let elapsed = self.now.saturating_sub(updated);
 		decayed(effective, elapsed, self.half_life)
 	}
 
@@ -160,12 +151,6 @@ pub struct Track {
 }
 
 impl Track {
-	/// Returns the effective power that a genesis declares, in whole micro-ut per day. It comes
-	/// from no work, so the total is 0.
-	pub fn declared(effective: u64) -> Self {
-		Self { total: 0, effective: u128::from(effective) << 64, updated: 0 }
-	}
-
 	/// Returns the effective power at `clock.now`: micro-ut per day with 64 fractional bits. A time
 	/// before the last credit reads as the time of that credit.
 	pub fn effective_at(&self, clock: &Clock) -> u128 {
@@ -225,19 +210,11 @@ pub struct Ledger {
 }
 
 impl Ledger {
-	/// Returns the total ECP at `clock.now`, 0.4 drilling + 0.6 training, in whole micro-ut per
-	/// day, rounded down.
-	pub fn ecp_at(&self, clock: &Clock) -> u64 {
-		whole(blend(self.drilling.effective_at(clock), self.training.effective_at(clock)))
+	/// Returns the effective power of drilling and of training at `clock.now`, in whole micro-ut
+	/// per day, rounded down.
+	pub fn rates_at(&self, clock: &Clock) -> (u64, u64) {
+		(whole(self.drilling.effective_at(clock)), whole(self.training.effective_at(clock)))
 	}
-}
-
-/// Returns `floor(0.4 d + 0.6 t)`, exact: it never exceeds the larger of both.
-fn blend(d: u128, t: u128) -> u128 {
-	// With d = 5 a + b and t = 5 p + q this is 2 a + 3 p + floor((2 b + 3 q) / 5).
-	let part = |x: u128, weight: u128| (x / 5).saturating_mul(weight);
-	let rest = (d % 5).saturating_mul(2).saturating_add((t % 5).saturating_mul(3)) / 5;
-	part(d, 2).saturating_add(part(t, 3)).saturating_add(rest)
 }
 
 /// Returns the whole part of a number with 64 fractional bits.

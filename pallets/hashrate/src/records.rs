@@ -10,7 +10,7 @@
 //! can be reported as long as its bond is held; and nobody can be reported for longer.
 
 use crate::{
-	session::weight_of, Config, CurrentWeights, Offenders, OldestRecord, Pallet, Records,
+	session::weight_of, Config, Convicts, CurrentWeights, Offenders, OldestRecord, Pallet, Records,
 	SessionAccess, Starts,
 };
 use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
@@ -126,6 +126,9 @@ impl<T: Config> Pallet<T> {
 			oldest = next;
 		}
 		OldestRecord::<T>::put(oldest);
+		if Convicts::<T>::get().iter().any(|convict| convict.session < oldest) {
+			Convicts::<T>::mutate(|all| all.retain(|convict| convict.session >= oldest));
+		}
 	}
 
 	/// Returns who used this key in `session`, if that is on record.

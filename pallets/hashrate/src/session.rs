@@ -1,43 +1,31 @@
 //! Who makes blocks: the choice of each session's authorities and their weights.
 //!
 //! At a change of session `s` to `s + 1` the session pallet asks for the authorities of `s + 2`.
-//! The answer is the candidates with session keys and a Total ECP of at least [`MinPower`]; if
+//! The answer is the candidates with session keys and a Total ECP of at least [`MinShare`]; if
 //! there are too many, the strongest of them. They come in the order of accounts, so that an
-//! authority's index does not change without need. Their power at this moment becomes their weight:
-//! it is announced at the start of `s + 1`, used from the start of `s + 2`, and never recomputed in
-//! between.
+//! authority's index does not change without need. Their [shares](crate::shares) of the weight at
+//! this moment are announced at the start of `s + 1`, used from the start of `s + 2`, and never
+//! recomputed in between.
 //!
-//! When nobody qualifies, the present authorities go on, with weights from their power
+//! The randomness of `s + 2` is mixed from the blocks of `s`, and the author of the last of these
+//! knows it while it makes that block. So only who stood when `s` began, with the keys that it had
+//! then, qualifies: there was nothing to choose them by. Who sets other keys, or stands, during `s`
+//! is not an authority of `s + 2`.
+//!
+//! When nobody qualifies, the present authorities go on, with weights from their shares
 //! now, at least 1 each, whether or not they still are trainers: a chain without
 //! authorities would stop.
 
 use crate::{
-	Candidates, Config, CurrentWeights, MinPower, NextWeights, Pallet, SessionAccess, LOG_TARGET,
+	shares::{Claim, Totals},
+	Candidates, Config, CurrentWeights, Founders, KnownKeys, MinShare, NextWeights, Pallet, Power,
+	SessionAccess, VolumeFloors, LOG_TARGET,
 };
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 use frame_support::{traits::Get, BoundedVec};
 use sp_staking::SessionIndex;
-
-/// Largest sum of the weights of one session. BABE's client and GRANDPA's voter sum weights in 64
-/// bits.
-pub const MAX_TOTAL_WEIGHT: u64 = 1 << 62;
-
-/// Turns powers into weights, in place: at least 1 each (a weight of 0 stops every node), and all
-/// shifted down together, as little as needed, when their sum would pass [`MAX_TOTAL_WEIGHT`].
-pub fn weigh<A>(powers: &mut [(A, u64)]) {
-	let shifted = |power: u64, by: u32| power.checked_shr(by).unwrap_or(0).max(1);
-	let fits = |by: &u32| {
-		let sum = powers
-			.iter()
-			.fold(0u128, |sum, (_, power)| sum.saturating_add(u128::from(shifted(*power, *by))));
-		sum <= u128::from(MAX_TOTAL_WEIGHT)
-	};
-	let by = (0..64).find(fits).unwrap_or(64);
-	for (_, power) in powers.iter_mut() {
-		*power = shifted(*power, by);
-	}
-}
+use trainyard_protocol::H256;
 
 /// Returns the weight of `who` in `weights`; 1 for one who is not there (genesis authorities that
 /// were given to the session pallet alone).
@@ -45,23 +33,56 @@ pub(crate) fn weight_of<A: PartialEq>(weights: &[(A, u64)], who: &A) -> u64 {
 	weights.iter().find(|(a, _)| a == who).map_or(1, |(_, weight)| *weight)
 }
 
+/// Accounts, each with what it has to show.
+pub(crate) type Claims<T> = Vec<(<T as frame_system::Config>::AccountId, Claim)>;
+
 impl<T: Config> Pallet<T> {
-	/// Returns the candidates that qualify now and their powers, in the order of accounts.
+	/// Returns what each of `list` has to show now.
+	pub(crate) fn claims(list: impl IntoIterator<Item = T::AccountId>) -> Claims<T> {
+		let (clock, founders) = (Self::clock(), Founders::<T>::get());
+		let claim = |who: T::AccountId| {
+			let (drilling, training) = Power::<T>::get(&who).rates_at(&clock);
+			let at = founders.binary_search_by(|(founder, _)| founder.cmp(&who));
+			let founder = at.ok().and_then(|at| founders.get(at)).map_or(0, |(_, part)| *part);
+			(who, Claim { drilling, training, founder })
+		};
+		list.into_iter().map(claim).collect()
+	}
+
+	/// Returns the sums of these claims.
+	pub(crate) fn totals(claims: &[(T::AccountId, Claim)]) -> Totals {
+		Totals::of(VolumeFloors::<T>::get(), claims.iter().map(|(_, claim)| claim))
+	}
+
+	/// Returns the candidates that qualify now and their weights, in the order of accounts.
 	fn qualified() -> Vec<(T::AccountId, u64)> {
-		let least = MinPower::<T>::get();
-		let mut chosen: Vec<_> = Candidates::<T>::get()
-			.into_iter()
-			.filter(T::Session::has_keys)
-			.map(|who| {
-				let power = Self::ecp(&who);
-				(who, power)
+		let known = KnownKeys::<T>::get();
+		let knows = |who: &T::AccountId, keys: H256| {
+			// The first choice is in genesis.
+			known.as_ref().is_none_or(|known| {
+				let at = known.binary_search_by(|(other, _)| other.cmp(who)).ok();
+				at.and_then(|at| known.get(at)).is_some_and(|(_, then)| *then == keys)
 			})
-			.filter(|(_, power)| *power >= least)
-			.collect();
-		chosen.sort_by(|(a, p), (b, q)| (Reverse(p), a).cmp(&(Reverse(q), b)));
-		chosen.truncate(T::MaxAuthorities::get() as usize);
-		chosen.sort();
-		chosen
+		};
+		let all = Candidates::<T>::get().into_iter();
+		let mut claims =
+			Self::claims(all.filter(|who| T::Session::keys(who).is_some_and(|k| knows(who, k))));
+		let (least, totals) = (MinShare::<T>::get(), Self::totals(&claims));
+		claims.retain(|(_, claim)| totals.share(claim) >= least);
+		claims.sort_by(|(a, p), (b, q)| {
+			(Reverse(totals.share(p)), a).cmp(&(Reverse(totals.share(q)), b))
+		});
+		claims.truncate(T::MaxAuthorities::get() as usize);
+		claims.sort_by(|(a, _), (b, _)| a.cmp(b));
+		Self::weigh(claims)
+	}
+
+	/// Returns the weights of those who will be authorities together: their shares, at least 1 each,
+	/// since a weight of 0 stops every node.
+	fn weigh(claims: Claims<T>) -> Vec<(T::AccountId, u64)> {
+		let totals = Self::totals(&claims);
+		let weight = |claim: &Claim| totals.share(claim).max(1);
+		claims.into_iter().map(|(who, claim)| (who, weight(&claim))).collect()
 	}
 
 	/// Chooses the authorities of a coming session and notes their weights for the
@@ -74,18 +95,19 @@ impl<T: Config> Pallet<T> {
 				target: LOG_TARGET,
 				"no candidate with session keys has enough power; the present authorities go on"
 			);
-			chosen = T::Session::authorities()
-				.into_iter()
-				.map(|who| {
-					let power = Self::ecp(&who);
-					(who, power)
-				})
-				.collect();
+			chosen = Self::weigh(Self::claims(T::Session::authorities()));
 		}
-		weigh(&mut chosen);
 		let accounts = found.then(|| chosen.iter().map(|(who, _)| who.clone()).collect());
 		NextWeights::<T>::put(BoundedVec::truncate_from(chosen));
+		Self::note_keys();
 		accounts
+	}
+
+	/// Notes who stands, with which keys, as a session begins.
+	pub(crate) fn note_keys() {
+		let keys = |who: T::AccountId| T::Session::keys(&who).map(|keys| (who, keys));
+		let known = Candidates::<T>::get().into_iter().filter_map(keys).collect();
+		KnownKeys::<T>::put(BoundedVec::<_, T::MaxCandidates>::truncate_from(known));
 	}
 }
 

@@ -8,7 +8,7 @@
 
 use crate::{
 	power::{Clock, WEEK_MS},
-	Begun, Config, EpochSlots, HalfLifeMs, Pallet, SlotMs,
+	Config, EpochSlots, HalfLifeMs, Pallet, SlotMs,
 };
 use codec::{Decode, Encode, MaxEncodedLen};
 use core::marker::PhantomData;
@@ -76,18 +76,6 @@ impl<T: Config> Get<u64> for HalfLife<T> {
 impl<T: Config> Pallet<T> {
 	/// Returns the clock by which power decays.
 	pub fn clock() -> Clock {
-		let now = T::Time::now();
-		Clock { now, begun: Begun::<T>::get().unwrap_or(now), half_life: HalfLife::<T>::get() }
-	}
-
-	/// Notes the chain's first timestamp: that of the first block, which the second block can read
-	/// when it begins. Until then [`Self::clock`] takes any timestamp as the first.
-	pub(crate) fn note_beginning() {
-		if Self::now() <= 2 && !Begun::<T>::exists() {
-			let now = T::Time::now();
-			if now > 0 {
-				Begun::<T>::put(now);
-			}
-		}
+		Clock { now: T::Time::now(), half_life: HalfLife::<T>::get() }
 	}
 }

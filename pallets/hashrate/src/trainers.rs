@@ -2,8 +2,8 @@
 
 use crate::{
 	power::{whole, Track},
-	Absence, Candidates, Config, CurrentWeights, Error, Event, HoldReason, NextWeights, Pallet,
-	Power, SessionAccess, Suspended, Trainers,
+	Absence, Candidates, Config, CurrentWeights, Error, Event, Founders, HoldReason, NextWeights,
+	Pallet, Power, SessionAccess, Suspended, Trainers,
 };
 use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
 use frame_support::{
@@ -125,6 +125,7 @@ impl<T: Config> Pallet<T> {
 		let bond = T::Currency::release_all(&HoldReason::Bond.into(), who, Precision::BestEffort)?;
 		Trainers::<T>::remove(who);
 		Power::<T>::remove(who);
+		Founders::<T>::mutate(|founders| founders.retain(|(founder, _)| founder != who));
 		Absence::<T>::remove(who);
 		Suspended::<T>::remove(who);
 		Self::deposit_event(Event::Withdrawn { trainer: who.clone(), bond });
@@ -160,9 +161,16 @@ impl<T: Config> Pallet<T> {
 		Candidates::<T>::get().binary_search(who).is_ok()
 	}
 
-	/// Returns the total ECP of `who` now, whole micro-ut per day.
+	/// Returns the total ECP of `who` now: its share of the weight among those who stand, in parts of
+	/// 10^12. Of one that does not stand what it would be if it did.
 	pub fn ecp(who: &T::AccountId) -> u64 {
-		Power::<T>::get(who).ecp_at(&Self::clock())
+		let claims = Self::claims(Candidates::<T>::get());
+		let totals = Self::totals(&claims);
+		if let Some((_, claim)) = claims.iter().find(|(other, _)| other == who) {
+			return totals.share(claim);
+		}
+		let own = Self::claims([who.clone()]);
+		own.first().map_or(0, |(_, claim)| totals.with(claim).share(claim))
 	}
 
 	/// Ends the candidacy of `who`, if it stands.
@@ -181,9 +189,13 @@ impl<T: Config> Pallet<T> {
 			}
 			let mut displaced = None;
 			if list.is_full() {
-				let weakest = list.iter().map(|c| (Self::ecp(c), c.clone())).min();
-				let (power, weakest) = weakest.ok_or(Error::<T>::CandidatesFull)?;
-				ensure!(Self::ecp(who) > power, Error::<T>::CandidatesFull);
+				// As if it stood beside all of them.
+				let claims = Self::claims(list.iter().chain([who]).cloned());
+				let totals = Self::totals(&claims);
+				let mut shares = claims.into_iter().map(|(who, c)| (totals.share(&c), who));
+				let own = shares.next_back().map_or(0, |(own, _)| own);
+				let (least, weakest) = shares.min().ok_or(Error::<T>::CandidatesFull)?;
+				ensure!(own > least, Error::<T>::CandidatesFull);
 				list.retain(|c| *c != weakest);
 				displaced = Some(weakest);
 			}

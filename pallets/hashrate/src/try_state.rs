@@ -2,15 +2,17 @@
 
 use crate::{
 	beacon::{place, RING},
-	session::MAX_TOTAL_WEIGHT,
-	Absence, Authored, Candidates, Config, CurrentWeights, HoldReason, NextWeights, Offenders,
-	Outputs, Pallet, Power, Records, Starts, Suspended, Trainers,
+	Absence, Authored, Candidates, Config, Convicts, CurrentWeights, Founders, HoldReason,
+	KnownKeys, NextWeights, Offenders, Outputs, Pallet, Power, Records, Starts, Suspended,
+	Trainers,
 };
+use alloc::vec::Vec;
 use frame_support::{
 	ensure,
 	traits::{fungible::InspectHold, Get},
 };
 use sp_runtime::TryRuntimeError;
+use trainyard_protocol::views::WHOLE_WEIGHT;
 
 impl<T: Config> Pallet<T> {
 	/// Checks that
@@ -22,7 +24,9 @@ impl<T: Config> Pallet<T> {
 	/// - the sessions on record are those from the oldest to the running one, each with its first
 	///   block, ascending;
 	/// - offenders are ascending, and were authorities of their session;
-	/// - weights are at least 1 and sum to at most 2^62;
+	/// - who was convicted is named once, and in a session that is on record;
+	/// - founders are trainers, ascending, and known keys are of ascending accounts;
+	/// - weights are at least 1 and sum to the whole weight at most, and 1 for each;
 	/// - the ring holds at most 256 outputs, each of a past block and in its place.
 	pub fn do_try_state() -> Result<(), TryRuntimeError> {
 		for (who, trainer) in Trainers::<T>::iter() {
@@ -52,8 +56,16 @@ impl<T: Config> Pallet<T> {
 		for weights in [CurrentWeights::<T>::get(), NextWeights::<T>::get()] {
 			ensure!(weights.iter().all(|(_, weight)| *weight > 0), "a weight is 0");
 			let sum = weights.iter().fold(0u128, |s, (_, w)| s.saturating_add(u128::from(*w)));
-			ensure!(sum <= u128::from(MAX_TOTAL_WEIGHT), "weights sum to more than 2^62");
+			let most = u128::from(WHOLE_WEIGHT).saturating_add(weights.len() as u128);
+			ensure!(sum <= most, "weights sum to more than the whole");
 		}
+
+		let founders: Vec<_> = Founders::<T>::get().into_iter().map(|(who, _)| who).collect();
+		ensure!(ascending(&founders), "founders are not ascending");
+		ensure!(founders.iter().all(Trainers::<T>::contains_key), "a founder is not registered");
+		let known = KnownKeys::<T>::get().unwrap_or_default();
+		let known: Vec<_> = known.into_iter().map(|(who, _)| who).collect();
+		ensure!(ascending(&known), "known keys are not of ascending accounts");
 
 		Self::try_records()?;
 
@@ -83,9 +95,16 @@ impl<T: Config> Pallet<T> {
 		ensure!(Starts::<T>::iter_keys().count() == count, "a first block is too old");
 		for (session, guilty) in Offenders::<T>::iter() {
 			let members = Records::<T>::get(session).ok_or("offenders without a record")?;
-			ensure!(ascending(&guilty.who), "offenders are not ascending");
+			ensure!(ascending(&guilty), "offenders are not ascending");
 			let known = |who: &T::AccountId| members.iter().any(|member| member.who == *who);
-			ensure!(guilty.who.iter().all(known), "an offender was no authority");
+			ensure!(guilty.iter().all(known), "an offender was no authority");
+		}
+		let convicts = Convicts::<T>::get();
+		for convict in &convicts {
+			let named = convicts.iter().filter(|other| other.who == convict.who).count();
+			ensure!(named == 1, "a convict is named twice");
+			let on_record = Records::<T>::contains_key(convict.session);
+			ensure!(on_record, "a convict's session is not on record");
 		}
 		Ok(())
 	}

@@ -245,6 +245,9 @@ pub struct Hardware {
 	pub gpu: Text,
 }
 
+/// The whole weight of all authorities of a session: shares of it are given in these parts.
+pub const WHOLE_WEIGHT: u64 = 1_000_000_000_000;
+
 /// A trainer.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, TypeInfo, Serialize, Deserialize)]
 pub struct TrainerView<AccountId> {
@@ -269,7 +272,8 @@ pub struct TrainerView<AccountId> {
 	/// Effective drilling power, micro-ut a day.
 	#[serde(with = "trainyard_program::text::decimal")]
 	pub drilling_effective: u128,
-	/// Total ECP = 0.4 drilling + 0.6 training, micro-ut a day.
+	/// Total ECP: its share of the weight among those who stand (of one that does not stand, what it
+	/// would be if it did), in parts of [`WHOLE_WEIGHT`].
 	#[serde(with = "trainyard_program::text::decimal")]
 	pub ecp: u128,
 	/// Weight among the authorities of the running session, if it is one.

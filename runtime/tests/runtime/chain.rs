@@ -3,6 +3,7 @@
 use frame_support::assert_ok;
 use sp_keyring::Sr25519Keyring::{Alice, Bob};
 use sp_runtime::traits::Zero;
+use trainyard_protocol::views::WHOLE_WEIGHT;
 use trainyard_runtime::{configs::money::Jackpot, *};
 use trainyard_sandbox::{tipped, Chain};
 use trainyard_traits::{Beacon, Seed, TrainerRegistry};
@@ -27,16 +28,18 @@ fn every_pallet_is_content_with_its_configuration() {
 fn power_shows_in_the_weights_within_two_changes_of_session() {
 	let mut chain = Chain::development();
 	chain.run(3);
+	let alice = Alice.to_account_id();
 	assert_eq!((weight_now(&mut chain), weight_announced(&mut chain)), (1, 1));
-	// The work of the demo's job.
-	chain.state(|| Hashrate::credit_training(&Alice.to_account_id(), 6_000));
-	let ecp = chain.state(|| Hashrate::trainer(&Alice.to_account_id()).unwrap().ecp) as u64;
-	assert!((300..=400).contains(&ecp), "0.6 x 6,000 ln 2 / 7 is 356: {ecp}");
+	// A thousand ut.
+	chain.state(|| Hashrate::credit_training(&alice, 1_000_000_000));
+	let ecp = chain.state(|| Hashrate::trainer(&alice).unwrap().ecp) as u64;
+	let exact = 0.6 * (1_000.0 * core::f64::consts::LN_2 / 7.0) / 4_000.0 * WHOLE_WEIGHT as f64;
+	assert!((ecp as f64 / exact - 1.0).abs() < 1e-4, "{ecp} is not {exact}");
 
 	chain.run(20);
 	assert_eq!(chain.state(Session::current_index), 1);
 	let announced = weight_announced(&mut chain);
-	assert!(announced.abs_diff(ecp) <= 1, "{announced} against {ecp}");
+	assert!(announced.abs_diff(ecp) < ecp / 1_000, "{announced} against {ecp}");
 	chain.run(20);
 	assert_eq!(chain.state(Session::current_index), 2);
 	assert_eq!(weight_now(&mut chain), announced, "exactly what was announced");

@@ -248,7 +248,7 @@ fn an_honest_job_is_paid_refunded_and_credited() {
 
 	let trainer = chain.state(|| Runtime::trainer(Alice.to_account_id())).unwrap();
 	assert_eq!(trainer.training_total, u128::from(ended.training), "evaluations earn no power");
-	assert!(trainer.ecp > 0);
+	assert!(trainer.training_effective > 0);
 	assert!(chain.state(Runtime::active_jobs).is_empty());
 	assert_eq!(chain.state(|| Runtime::recent_jobs(10)).len(), 1);
 }
@@ -353,7 +353,7 @@ fn a_rejected_job_costs_the_trainer_and_nothing_the_submitter() {
 	assert_eq!(money.slashed_to_jackpot, shares.jackpot);
 	assert_eq!((held_for_jobs(&mut chain, Bob), held_for_jobs(&mut chain, Alice)), (0, 0));
 	let trainer = chain.state(|| Runtime::trainer(alice)).unwrap();
-	assert_eq!((trainer.training_total, trainer.ecp), (0, 0));
+	assert_eq!((trainer.training_total, trainer.training_effective), (0, 0));
 	// All that //Bob lost is the fee of one transaction.
 	let bob = chain.state(|| <Balances as Inspect<AccountId>>::total_balance(&Bob.to_account_id()));
 	assert!(ENDOWMENT - bob < TRY * 3 / 10, "{}", ENDOWMENT - bob);

@@ -21,9 +21,10 @@ use sp_runtime::{
 	},
 	Digest, DigestItem, DispatchError, TransactionOutcome,
 };
+use trainyard_protocol::views::WHOLE_WEIGHT;
 use trainyard_runtime::{
 	configs::{money::Jackpot, session::UnbondingBlocks},
-	presets::{DECLARED_POWER, GENESIS_BOND},
+	presets::GENESIS_BOND,
 	*,
 };
 use trainyard_sandbox::Chain;
@@ -141,7 +142,13 @@ fn bob_is_punished(chain: &mut Chain, report: UncheckedExtrinsic) {
 		})
 	};
 	let before = money(chain);
-	let power = chain.state(|| Hashrate::trainer(&bob).unwrap().ecp);
+	let track = pallet_hashrate::power::Track {
+		effective: 1_000_000 << 64,
+		updated: u64::MAX,
+		..Default::default()
+	};
+	let ledger = pallet_hashrate::power::Ledger { drilling: track, training: track };
+	chain.state(|| pallet_hashrate::Power::<Runtime>::insert(&bob, ledger));
 	chain.begin();
 	chain.state(|| {
 		Executive::apply_extrinsic(report.clone()).unwrap().unwrap();
@@ -157,8 +164,11 @@ fn bob_is_punished(chain: &mut Chain, report: UncheckedExtrinsic) {
 	let trainer = chain.state(|| Hashrate::trainer(&bob).unwrap());
 	assert_eq!(trainer.bond, GENESIS_BOND - lost);
 	assert!(!trainer.candidate);
-	let left = power * 7 / 16;
-	assert!(trainer.ecp.abs_diff(left) < left / 1_000, "{} of {power}", trainer.ecp);
+	let left = 1_000_000 * 7 / 16;
+	assert!(
+		trainer.drilling_effective.abs_diff(left) <= 1
+			&& trainer.training_effective.abs_diff(left) <= 1
+	);
 	let minted = chain.state(|| Hashrate::block_reward(System::block_number()));
 	let after = money(chain);
 	assert_eq!(after.0, before.0 + lost / 10 + (minted - minted / 10));
@@ -258,7 +268,7 @@ fn genesis_is_on_record() {
 		let record = pallet_hashrate::Records::<Runtime>::get(0).unwrap();
 		assert_eq!(record.len(), 4);
 		for member in record {
-			assert_eq!(member.weight, DECLARED_POWER);
+			assert_eq!(member.weight, WHOLE_WEIGHT / 4);
 		}
 	});
 }

@@ -3,6 +3,7 @@
 use frame_support::traits::{fungible::Inspect, Get};
 use sp_consensus_babe::AllowedSlots;
 use sp_keyring::Sr25519Keyring::{self, *};
+use trainyard_protocol::views::WHOLE_WEIGHT;
 use trainyard_runtime::{
 	configs::money::Jackpot,
 	presets::{DEVELOPMENT, ENDOWMENT, GENESIS_BOND, LOCAL_TESTNET},
@@ -48,8 +49,7 @@ fn development_is_alice_alone_with_a_block_in_every_slot() {
 fn local_testnet_is_four_authorities_by_lottery() {
 	genesis(LOCAL_TESTNET).execute_with(|| {
 		assert_eq!(Babe::epoch_config().unwrap().allowed_slots, AllowedSlots::PrimarySlots);
-		// 0.4 + 0.6 of what is declared of both kinds.
-		assert_eq!(weights(Babe::authorities().to_vec()), [presets::DECLARED_POWER; 4]);
+		assert_eq!(weights(Babe::authorities().to_vec()), [WHOLE_WEIGHT / 4; 4]);
 		assert_eq!(Grandpa::grandpa_authorities().len(), 4);
 		assert_eq!(Session::validators().len(), 4);
 		for who in [Alice, Bob, Charlie, Dave] {
@@ -61,14 +61,14 @@ fn local_testnet_is_four_authorities_by_lottery() {
 	});
 }
 
-/// A network on one machine declares any power, and lets it decay in minutes.
+/// A network on one machine has founders of any weight, and lets power decay in minutes.
 #[test]
-fn power_and_half_life_can_be_patched() {
+fn founders_and_half_life_can_be_patched() {
 	let mut json = genesis_json(LOCAL_TESTNET);
 	let who = [Alice, Bob, Charlie, Dave].map(|key| key.to_account_id());
-	let shares = [1u64, 2, 3, 4].map(|share| share * 1_000_000);
-	let power: Vec<_> = who.iter().zip(shares).map(|(who, p)| (who.clone(), p, p)).collect();
-	json["hashrate"]["power"] = serde_json::to_value(power).unwrap();
+	let shares = [1u64, 2, 3, 4].map(|share| share * WHOLE_WEIGHT / 10);
+	let founders: Vec<_> = who.iter().cloned().zip([1u64, 2, 3, 4]).collect();
+	json["hashrate"]["founders"] = serde_json::to_value(founders).unwrap();
 	json["hashrate"]["halfLife"] = 300_000.into();
 	build(&json).execute_with(|| {
 		let of = |who: &AccountId| Hashrate::trainer(who).unwrap().weight;

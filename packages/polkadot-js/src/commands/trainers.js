@@ -4,7 +4,7 @@ import { accountName } from '../summary.js';
 import { table } from '../table.js';
 import { formatAmount, formatWork } from '../units.js';
 
-/** Trainers as plain values: amounts as BigInt, weights as BigInt or null. */
+/** Trainers as plain values: amounts as BigInt, weights as BigInt or null, `ecp` and weights in parts of 10^12. */
 export async function trainers(api) {
 	const [all, listings] = await Promise.all([api.call.trainyardApi.trainers(), api.call.trainyardApi.listings()]);
 	const offers = new Map(listings.map((listing) => [listing.trainer.toString(), listing]));
@@ -34,7 +34,11 @@ export async function trainers(api) {
 	});
 }
 
-const text = (value) => (value === null ? '-' : String(value));
+/** The whole weight of a session's authorities, of which the chain gives parts. */
+const WHOLE_WEIGHT = 1e12;
+
+/** A part of the weight in percent, or a dash for none. */
+const share = (parts) => (parts === null ? '-' : `${((Number(parts) / WHOLE_WEIGHT) * 100).toFixed(3)} %`);
 
 export default {
 	name: 'trainers',
@@ -47,14 +51,16 @@ export default {
 			accountName(trainer.account),
 			formatAmount(trainer.bond),
 			formatWork(trainer.trainingTotal),
-			`${formatWork(trainer.ecp)}/day`,
-			text(trainer.weight),
-			text(trainer.nextWeight),
+			`${formatWork(trainer.trainingEffective)}/day`,
+			`${formatWork(trainer.drillingEffective)}/day`,
+			share(trainer.ecp),
+			share(trainer.weight),
+			share(trainer.nextWeight),
 			trainer.offer ? `${formatAmount(trainer.offer.pricePerUt)} per ut` : '-',
 		]);
-		const header = ['trainer', 'bond', 'trained', 'ECP', 'weight', 'next', 'offer'];
+		const header = ['trainer', 'bond', 'trained', 'training', 'drilling', 'ECP', 'weight', 'next', 'offer'];
 		print(
-			rows.length > 0 ? table(header, rows, [1, 2, 3, 4, 5]) : 'there are no trainers yet',
+			rows.length > 0 ? table(header, rows, [1, 2, 3, 4, 5, 6, 7]) : 'there are no trainers yet',
 			JSON.parse(JSON.stringify(all, (_, value) => (typeof value === 'bigint' ? value.toString() : value))),
 		);
 	},

@@ -24,7 +24,7 @@ fn share(validators: &[u64], weights: &[u64], who: &[u64]) -> f64 {
 fn splitting_changes_no_share_of_the_weight() {
 	let run = |trainers: Vec<(u64, u64)>, mine: &[u64]| {
 		let mut found = vec![];
-		Genesis { trainers, min_power: 0 }.run(|| {
+		Genesis { trainers, min_share: 0 }.run(|| {
 			run_to_session(2, 1);
 			let validators = Session::validators();
 			found = [babe_weights(), next_babe_weights(), grandpa_weights()]
@@ -42,7 +42,7 @@ fn splitting_changes_no_share_of_the_weight() {
 /// Parts below the least power of an authority count for nothing.
 #[test]
 fn crumbs_below_the_least_power_are_lost() {
-	Genesis { trainers: vec![(1, 60), (2, 10), (3, 10), (4, 10)], min_power: 20 }.run(|| {
+	Genesis { trainers: vec![(1, 60), (2, 10), (3, 10), (4, 10)], min_share: 20 }.run(|| {
 		run_to_session(2, 1);
 		assert_eq!(Session::validators(), vec![1]);
 		assert_eq!(babe_weights(), vec![60]);
@@ -59,7 +59,7 @@ fn a_flood_of_identities_displaces_nobody_stronger() {
 			stand(who, 9);
 		}
 		run_to_session(1, 1);
-		run_to_session(2, 2);
+		run_to_session(3, 2);
 		// Four fit: the three that are stronger, and one of the others.
 		assert_eq!(Session::validators(), vec![1, 2, 3, 4]);
 		assert_eq!(babe_weights(), vec![10, 20, 30, 9]);
@@ -72,7 +72,7 @@ fn a_flood_of_identities_displaces_nobody_stronger() {
 /// that is left a week later: 27 times the power of all others, for an hour, are a tenth.
 #[test]
 fn renting_for_an_hour_is_worth_little() {
-	Genesis { trainers: vec![(1, 0)], min_power: 0 }.run(|| {
+	Genesis { trainers: vec![(1, 0)], min_share: 0 }.run(|| {
 		register(5);
 		// The chain has begun: power decays.
 		run_to(2, 1);
@@ -112,9 +112,9 @@ fn power_that_comes_after_the_announcement_waits() {
 	});
 }
 
-/// A key that is set now makes blocks two sessions later, under a randomness that was
-/// neither in use nor announced when it was set: there is nothing to choose it by. (The
-/// author of a session's last block alone knows that randomness while it can still set a key.)
+/// A key that is set now makes blocks three sessions later, under a randomness of which no output
+/// was made yet when it was set: there is nothing to choose it by, also not for the author of a
+/// session's last block.
 #[test]
 fn a_new_key_meets_a_randomness_that_nobody_had() {
 	Genesis::default().run(|| {
@@ -126,9 +126,14 @@ fn a_new_key_meets_a_randomness_that_nobody_had() {
 		let old = babe_keys();
 		run_to_session(1, 1);
 		assert_eq!(babe_keys(), old, "not in the next session yet");
+		let mixed = pallet_babe::NextRandomness::<Test>::get();
 		run_to_session(2, 1);
+		assert_eq!(Session::validators(), vec![1, 3]);
+		assert_eq!(Babe::randomness(), mixed, "whose last outputs came after the key");
+		run_to_session(3, 1);
+		assert_eq!(babe_keys().len(), 3);
 		assert_ne!(babe_keys(), old);
-		assert!(!known.contains(&Babe::randomness()));
+		assert!(![known.as_slice(), &[mixed]].concat().contains(&Babe::randomness()));
 	});
 }
 
@@ -151,4 +156,56 @@ fn the_last_block_of_an_epoch_changes_a_later_randomness() {
 		found
 	};
 	assert_ne!(randomness_of_the_epoch_after_next(1), randomness_of_the_epoch_after_next(2));
+}
+
+/// A hundred identities of a fifth of the weight set their keys in a session's last block, each the
+/// one of twenty with the most slots. Where such keys counted they would win three times their slots.
+/// They win nothing: they are not there.
+#[test]
+fn keys_ground_in_the_last_block_make_no_block() {
+	Genesis::default().run(|| {
+		run_to_session(1, 1);
+		for who in [4, 5] {
+			stand(who, 20);
+		}
+		run_to_session(4, 3);
+		assert_eq!(Session::validators(), vec![2, 3, 4, 5]);
+		run_to(24, 3);
+		// The next block begins session 5, and mixes the randomness of session 6.
+		for who in [4, 5] {
+			let mut ground = keys(who);
+			ground.babe = keys(who + 10).babe;
+			pallet_session::NextKeys::<Test>::insert(who, ground);
+		}
+		run_to_session(6, 3);
+		assert!(![4, 5].iter().any(|who| Session::validators().contains(who)));
+	});
+}
+
+/// What a third of an empty market costs is what the floors say, and not "ten ut". Of a market with
+/// volume five times its drilling, or one and a quarter of its training.
+#[test]
+fn a_third_of_the_weight_costs_the_floors_at_least() {
+	use crate::shares::{Claim, Floors, Totals};
+	let floors = Floors { drilling: 1_000_000, training: 1_000 };
+	let share = |own: Claim, others: Claim| {
+		let founder = Claim { founder: 1, ..Default::default() };
+		let totals = Totals::of(floors, [own, others, founder].iter());
+		totals.share(&own) as f64 / trainyard_protocol::views::WHOLE_WEIGHT as f64
+	};
+	let drilling = |drilling| Claim { drilling, ..Default::default() };
+	let training = |training| Claim { training, ..Default::default() };
+	let third = |found: f64| assert!((found - 1.0 / 3.0).abs() < 0.001, "{found}");
+	// Ten ut of one's own, in a market where there is nothing else.
+	assert!(share(drilling(10), Claim::default()) < 1e-5);
+	third(share(drilling(833_334), Claim::default()));
+	third(share(training(556), Claim::default()));
+	// Others' training does not make drilling cheaper, and the other way round.
+	third(share(drilling(833_334), training(100_000)));
+	third(share(training(556), drilling(100_000_000)));
+	// Beside others of the same kind.
+	third(share(drilling(5 * 2_000_000), drilling(2_000_000)));
+	third(share(training(1_250 * 2), training(1_000 * 2)));
+	// All of the drilling there is never decides on more than 0.4.
+	assert!(share(drilling(u64::MAX), drilling(1_000_000)) <= 0.4);
 }

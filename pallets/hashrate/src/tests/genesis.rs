@@ -2,19 +2,20 @@
 
 use super::*;
 use crate::{
-	Begun, Candidates, CurrentWeights, EpochLength, GenesisConfig, HalfLife, MinPower,
+	Candidates, CurrentWeights, EpochLength, Founders, GenesisConfig, HalfLife, MinShare,
 	MinimumPeriod, NextWeights, SlotDuration, Trainers,
 };
-use frame_support::traits::Get;
+use frame_support::{assert_ok, traits::Get};
 use sp_runtime::BuildStorage;
+use trainyard_protocol::views::WHOLE_WEIGHT;
 
 #[test]
 fn trainers_are_bonded_and_stand() {
-	Genesis { trainers: vec![(3, 30), (1, 10)], min_power: 7 }.build().execute_with(|| {
+	Genesis { trainers: vec![(3, 30), (1, 10)], min_share: 7 }.build().execute_with(|| {
 		assert_eq!(Trainers::<Test>::get(1).unwrap().bond, MIN_BOND);
 		assert_eq!(Balances::free_balance(1), FUNDS - MIN_BOND);
 		assert_eq!(Candidates::<Test>::get().to_vec(), vec![1, 3]);
-		assert_eq!(MinPower::<Test>::get(), 7);
+		assert_eq!(MinShare::<Test>::get(), 7);
 		Hashrate::do_try_state().unwrap();
 	});
 }
@@ -34,7 +35,7 @@ fn the_first_authorities_have_weights() {
 
 #[test]
 fn without_enough_power_the_session_pallets_keys_begin() {
-	Genesis { min_power: 1_000, ..Default::default() }.build().execute_with(|| {
+	Genesis { min_share: 1_000, ..Default::default() }.build().execute_with(|| {
 		assert_eq!(Session::validators(), vec![1, 2, 3]);
 		assert_eq!(babe_weights(), vec![1, 1, 1]);
 		assert_eq!(grandpa_weights(), vec![1, 1, 1]);
@@ -109,20 +110,21 @@ fn grandpas_own_authorities_are_refused() {
 	});
 }
 
-/// The state of a genesis with trainers 1 and 2 who declare this power.
-fn declaring(power: Vec<(u64, u64, u64)>, half_life: u64) -> sp_io::TestExternalities {
+/// The state of a genesis with trainers 1 and 2 and these founders, and floors of 1,000 and 500.
+fn founded(founders: Vec<(u64, u64)>) -> sp_io::TestExternalities {
 	let mut storage = frame_system::GenesisConfig::<Test>::default().build_storage().unwrap();
 	let balances = vec![(1, FUNDS), (2, FUNDS), (JACKPOT, 10)];
 	pallet_balances::GenesisConfig::<Test> { balances, ..Default::default() }
 		.assimilate_storage(&mut storage)
 		.unwrap();
-	let trainers = vec![(1, MIN_BOND, true), (2, MIN_BOND, true)];
 	GenesisConfig::<Test> {
-		trainers,
-		power,
+		trainers: vec![(1, MIN_BOND, true), (2, MIN_BOND, true)],
+		founders,
+		drilling_floor: 1_000,
+		training_floor: 500,
 		slot_duration: SLOT,
 		epoch_length: EPOCH,
-		half_life,
+		half_life: 1_000_000 * SLOT,
 		..Default::default()
 	}
 	.assimilate_storage(&mut storage)
@@ -136,40 +138,55 @@ fn declaring(power: Vec<(u64, u64, u64)>, half_life: u64) -> sp_io::TestExternal
 	storage.into()
 }
 
-/// Declared power makes the first weights, is whole in the first block, whenever that comes,
-/// and decays from it on.
+/// Founders have the whole weight while nobody works, for as long as nobody does, and give way to
+/// work as it comes.
 #[test]
-fn declared_power_begins_with_the_chain() {
-	declaring(vec![(1, 100, 200), (2, 1_000, 0)], 10 * SLOT).execute_with(|| {
-		assert_eq!(babe_weights(), vec![160, 400]);
-		assert_eq!(grandpa_weights(), vec![160, 400]);
-		assert_eq!((Hashrate::ecp(&1), Hashrate::ecp(&2)), (160, 400));
-		assert_eq!(Hashrate::trainer(&2).unwrap().drilling_total, 0);
-		run_block(1);
-		let begun = pallet_timestamp::Now::<Test>::get();
-		assert_eq!((Hashrate::ecp(&1), Hashrate::ecp(&2)), (160, 400));
-		assert_eq!(Begun::<Test>::get(), None);
-		run_block(1);
-		assert_eq!(Begun::<Test>::get(), Some(begun));
-		assert!(Hashrate::ecp(&2) < 400);
-		run_to(11, 1);
-		// Ten slots are a half-life.
-		assert_eq!((Hashrate::ecp(&1), Hashrate::ecp(&2)), (80, 200));
-		assert_eq!(Begun::<Test>::get(), Some(begun));
+fn founders_give_way_to_work() {
+	let part = |of: u64| of * (WHOLE_WEIGHT / 1_000);
+	founded(vec![(2, 300), (1, 100)]).execute_with(|| {
+		assert_eq!(babe_weights(), vec![part(250), part(750)]);
+		assert_eq!(grandpa_weights(), babe_weights());
+		assert_eq!((Hashrate::ecp(&1), Hashrate::ecp(&2)), (part(250), part(750)));
+		assert_eq!(Hashrate::trainer(&2).unwrap().drilling_effective, 0);
+		run_to_session(1, 1);
+		// It does not decay.
+		pallet_timestamp::Now::<Test>::mutate(|now| *now += 10 * 1_000_000 * SLOT);
+		assert_eq!(Hashrate::ecp(&2), part(750));
+		pallet_timestamp::Now::<Test>::mutate(|now| *now -= 10 * 1_000_000 * SLOT);
+		// 1 works: half of a floor, and all of the other.
+		let track = |power: u128| crate::power::Track {
+			effective: power << 64,
+			updated: u64::MAX,
+			..Default::default()
+		};
+		crate::Power::<Test>::insert(
+			1,
+			crate::power::Ledger { drilling: track(500), training: track(500) },
+		);
+		assert_eq!((Hashrate::ecp(&1), Hashrate::ecp(&2)), (part(850), part(150)));
+		// And ceases.
+		crate::Power::<Test>::remove(1);
+		assert_eq!((Hashrate::ecp(&1), Hashrate::ecp(&2)), (part(250), part(750)));
+		// A founder that left has nothing any more.
+		assert_ok!(Hashrate::deregister(RuntimeOrigin::signed(2)));
+		run_to(6 + UNBONDING, 1);
+		assert_ok!(Hashrate::withdraw(RuntimeOrigin::signed(2)));
+		assert_eq!(Founders::<Test>::get().to_vec(), vec![(1, 100)]);
+		assert_eq!(Hashrate::ecp(&1), WHOLE_WEIGHT);
 		Hashrate::do_try_state().unwrap();
 	});
 }
 
 #[test]
-#[should_panic(expected = "hashrate.power: 3 is not among hashrate.trainers")]
-fn declared_power_of_a_stranger_is_refused() {
-	declaring(vec![(1, 1, 1), (3, 1, 1)], 1_000);
+#[should_panic(expected = "hashrate.founders: 3 is not among hashrate.trainers")]
+fn a_founder_is_a_trainer() {
+	founded(vec![(1, 1), (3, 1)]);
 }
 
 #[test]
-#[should_panic(expected = "hashrate.power: 1 stands twice")]
-fn power_declared_twice_is_refused() {
-	declaring(vec![(1, 1, 1), (1, 1, 1)], 1_000);
+#[should_panic(expected = "hashrate.founders: 1 stands twice")]
+fn a_founder_is_named_once() {
+	founded(vec![(1, 1), (1, 1)]);
 }
 
 #[test]

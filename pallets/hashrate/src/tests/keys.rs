@@ -55,7 +55,7 @@ fn a_chain_survives_the_loss_of_all_keys() {
 		set_keys(2);
 		assert_ok!(Hashrate::set_candidate(RuntimeOrigin::signed(2), true));
 		run_to_session(5, 1);
-		run_to_session(6, 2);
+		run_to_session(7, 2);
 		assert_eq!(Session::validators(), vec![2]);
 		assert_eq!((babe_weights(), grandpa_weights()), (vec![20], vec![20]));
 	});

@@ -4,7 +4,7 @@ use super::*;
 use crate::{
 	offences::{prove_babe_key, prove_grandpa_key, session_of_votes, slash_part, SUSPENSION},
 	records::{KeyOwnerProof, Offender},
-	Error, Offenders, Suspended, Trainers,
+	Convicts, Error, Offenders, Suspended, Trainers,
 };
 use codec::{Decode, Encode};
 use frame_support::{assert_noop, assert_ok, dispatch::Pays};
@@ -98,6 +98,11 @@ fn validity(call: impl Into<RuntimeCall>, source: TransactionSource) -> Transact
 
 fn slot() -> u64 {
 	*Babe::current_slot()
+}
+
+/// The part that each offence of `who` has cost.
+fn lost(who: u64) -> Perbill {
+	Convicts::<Test>::get().iter().find(|convict| convict.who == who).unwrap().lost
 }
 
 fn bond(who: u64) -> u128 {
@@ -199,7 +204,7 @@ fn a_session_is_punished_once() {
 
 #[test]
 fn company_in_a_session_makes_it_dearer() {
-	Genesis { trainers: vec![(1, 10), (2, 10), (3, 80)], min_power: 0 }.run(|| {
+	Genesis { trainers: vec![(1, 10), (2, 10), (3, 80)], min_share: 0 }.run(|| {
 		for who in 1..=2 {
 			assert_ok!(Hashrate::bond_extra(RuntimeOrigin::signed(who), 8_900));
 		}
@@ -207,11 +212,11 @@ fn company_in_a_session_makes_it_dearer() {
 		// A tenth: 9 %, below the least of 10 %.
 		assert_ok!(report_blocks(1, slot()));
 		assert_eq!((bond(1), bond(2)), (8_100, 9_000));
-		assert_eq!(Offenders::<Test>::get(0).part, Perbill::from_percent(10));
+		assert_eq!(lost(1), Perbill::from_percent(10));
 		// A fifth together: 36 % each; the first has lost 10 % of it.
 		run_block(3);
 		assert_ok!(report_blocks(2, slot()));
-		assert_eq!(Offenders::<Test>::get(0).part, Perbill::from_percent(36));
+		assert_eq!(lost(1), Perbill::from_percent(36));
 		assert_eq!(bond(2), 5_760);
 		assert!(bond(1).abs_diff(5_760) <= 1, "{}", bond(1));
 		assert!(Hashrate::trainer(&1).unwrap().ecp.abs_diff(6) <= 1);
@@ -220,12 +225,64 @@ fn company_in_a_session_makes_it_dearer() {
 		assert_eq!((bond(1), bond(2), bond(3)), (0, 0, 0));
 		assert_eq!([1, 2, 3].map(|who| Hashrate::ecp(&who)), [0, 0, 0]);
 		assert_eq!(Balances::total_issuance(), issued + 1_000);
-		assert_eq!(Offenders::<Test>::get(0).who.to_vec(), vec![1, 2, 3]);
+		assert_eq!(Offenders::<Test>::get(0).to_vec(), vec![1, 2, 3]);
 
-		// Another session counts for itself, and a chain without candidates goes on.
+		// A chain without candidates goes on, and forgets with the records.
 		run_to_session(3, 1);
 		assert_eq!(Session::validators(), vec![1, 2, 3]);
-		assert_eq!(Offenders::<Test>::get(3).who.len(), 0);
+		assert_eq!((Offenders::<Test>::get(3).len(), Convicts::<Test>::get().len()), (0, 3));
+		run_to_session(8, 1);
+		assert_eq!(Convicts::<Test>::get().len(), 0);
+	});
+}
+
+/// A set of GRANDPA serves in many sessions, and its members choose the heights of their votes. Who
+/// votes twice in different sessions of it, or forks across a change of session, costs what it would
+/// have cost in one.
+#[test]
+fn company_in_other_sessions_makes_it_dearer_too() {
+	Genesis { trainers: vec![(1, 10), (2, 10), (3, 10), (4, 60)], min_share: 0 }.run(|| {
+		for who in 1..=3 {
+			assert_ok!(Hashrate::bond_extra(RuntimeOrigin::signed(who), 8_900));
+		}
+		run_to_session(3, 4);
+		assert_eq!(Grandpa::current_set_id(), 0);
+		let vote = |who, session: u32| report_votes(two_votes(who, 0, 3, [session * 5 + 1; 2]));
+		// A ninth each. Where each session counted for itself these were three times a ninth of
+		// everything.
+		assert_ok!(vote(1, 1));
+		assert!(bond(1).abs_diff(8_000) <= 1);
+		assert_ok!(vote(2, 2));
+		assert_eq!((lost(1), lost(2)), (Perbill::from_parts(444_444_443), lost(1)));
+		assert!(bond(1).abs_diff(5_000) <= 1 && bond(2).abs_diff(5_000) <= 1);
+		assert_ok!(vote(3, 3));
+		assert_eq!((bond(1), bond(2), bond(3)), (0, 0, 0));
+	});
+}
+
+/// One that offends in several sessions counts once for the others, and loses each time.
+#[test]
+fn the_same_offender_is_counted_once() {
+	Genesis { trainers: vec![(1, 10), (2, 10), (3, 80)], min_share: 0 }.run(|| {
+		assert_ok!(Hashrate::bond_extra(RuntimeOrigin::signed(1), 9_900));
+		assert_ok!(report_blocks(1, slot()));
+		assert_eq!(bond(1), 9_000);
+		run_to_session(1, 3);
+		assert_ok!(report_blocks(1, slot()));
+		assert_eq!((bond(1), lost(1)), (8_100, Perbill::from_percent(10)));
+		assert_eq!(Convicts::<Test>::get().len(), 1);
+		assert_eq!(Convicts::<Test>::get()[0].session, 1);
+	});
+}
+
+/// What a founder declared is taken in proportion too.
+#[test]
+fn a_founder_loses_its_part() {
+	Genesis::default().run(|| {
+		let founders = vec![(1, 1_000), (2, 1_000)];
+		crate::Founders::<Test>::put(frame_support::BoundedVec::truncate_from(founders));
+		assert_ok!(report_blocks(1, slot()));
+		assert_eq!(crate::Founders::<Test>::get().to_vec(), vec![(1, 750), (2, 1_000)]);
 	});
 }
 
@@ -353,7 +410,7 @@ fn votes_of_an_earlier_set_count() {
 		assert_eq!(session_of_votes::<Test>(&votes), Some(1));
 		assert_ok!(report_votes(votes));
 		// 10 of 60, as it was then.
-		assert_eq!(Offenders::<Test>::get(1).part, Perbill::from_percent(25));
+		assert_eq!(lost(1), Perbill::from_percent(25));
 		assert_eq!(session_of_votes::<Test>(&two_votes(1, 7, 9, [11, 11])), None, "no such set");
 		// And the new set's votes for older blocks of its first.
 		assert_eq!(session_of_votes::<Test>(&two_votes(2, 1, 9, [1, 2])), Some(2));
@@ -440,7 +497,7 @@ proptest! {
 		count in 1..=4usize,
 	) {
 		let trainers = powers.iter().enumerate().map(|(i, p)| (i as u64 + 1, *p)).collect();
-		Genesis { trainers, min_power: 0 }.run(|| {
+		Genesis { trainers, min_share: 0 }.run(|| {
 			for who in 1..=4 {
 				Hashrate::bond_extra(RuntimeOrigin::signed(who), 9_000).unwrap();
 			}

@@ -88,7 +88,7 @@ impl Exact {
 
 /// A chain that began long ago.
 fn clock(now: u64, half_life: u64) -> Clock {
-	Clock { now, begun: 0, half_life }
+	Clock { now, half_life }
 }
 
 /// The same with power that halves in a week.
@@ -182,34 +182,9 @@ fn a_year_of_reads_in_every_block_is_exact() {
 	}
 }
 
-/// Declared power is a credit at the chain's first timestamp, whenever it is looked at.
-#[test]
-fn declared_power_decays_from_the_beginning() {
-	let begun = 1_795_000_000_000;
-	let at = |now| Clock { now, begun, half_life: WEEK_MS };
-	let declared = Track::declared(1_000);
-	let like = Track { updated: begun, ..declared };
-	// In genesis, when no time is known, and at the first timestamp: all of it.
-	assert_eq!(declared.effective_at(&Clock { now: 0, begun: 0, half_life: WEEK_MS }), 1_000 << 64);
-	assert_eq!(declared.effective_at(&at(begun)), 1_000 << 64);
-	assert_eq!(declared.effective_at(&at(begun + WEEK_MS)), 500 << 64);
-	let (mut a, mut b) = (declared, like);
-	for day in 1..60 {
-		let now = begun + day * 86_400_000;
-		assert_eq!(a.effective_at(&at(now)), b.effective_at(&at(now)));
-		a.credit(day, &at(now));
-		b.credit(day, &at(now));
-		assert_eq!(a, b);
-	}
-	// A credit in the first block, before the beginning is on record, changes nothing.
-	let mut early = declared;
-	early.credit(0, &Clock { now: begun, begun, half_life: WEEK_MS });
-	assert_eq!(early, like);
-}
-
 #[test]
 fn a_debit_takes_what_a_credit_adds() {
-	let mut track = Track::declared(1_000);
+	let mut track = Track { effective: 1_000 << 64, ..Default::default() };
 	let before = track;
 	track.credit(777, &week(0));
 	track.debit(777, &week(0));
@@ -226,7 +201,7 @@ fn a_revocation_takes_what_decay_left() {
 	for (between, after) in [(0, 0), (day, 0), (0, day), (3 * day, 11 * day), (1, 400 * day)] {
 		let credits = [(900u64, 0), (777, between), (5_000, between + after)];
 		let now = between + after;
-		let mut with = Track::declared(1_000);
+		let mut with = Track { effective: 1_000 << 64, ..Default::default() };
 		let mut without = with;
 		for (number, (work, at)) in credits.into_iter().enumerate() {
 			with.credit(work, &week(at));
@@ -252,19 +227,37 @@ fn no_more_is_revoked_than_there_is() {
 	assert_eq!((track.effective, track.total), (0, 0));
 }
 
+/// BOINC's published rule, in whose place ours is: work since the last update counts as done evenly
+/// since then. In intervals that are short beside the half-life both are one; the longer they are the
+/// more ours gives for the last piece of work, `(x ln 2) / (1 - 2^-x)` times as much after `x`
+/// half-lives, and ours does not depend on how often work is reported.
 #[test]
-fn ecp_blends_exactly() {
-	let ecp = |d: u128, t: u128| {
-		let track = |effective| Track { total: 0, effective, updated: 0 };
-		Ledger { drilling: track(d), training: track(t) }.ecp_at(&week(0))
+fn short_intervals_are_averaged_as_by_boinc() {
+	const DAY: f64 = 86_400_000.0;
+	let update_average = |average: f64, elapsed: f64, work: f64| {
+		let left = (-elapsed / WEEK_MS as f64).exp2();
+		if 1.0 - left > 1e-6 {
+			average * left + (1.0 - left) * work / (elapsed / DAY)
+		} else {
+			average * left + core::f64::consts::LN_2 * work * DAY / WEEK_MS as f64
+		}
 	};
-	assert_eq!(ecp(10 << 64, 10 << 64), 10);
-	assert_eq!(ecp(10 << 64, 0), 4);
-	assert_eq!(ecp(0, 10 << 64), 6);
-	assert_eq!(ecp(1 << 64, 1 << 64), 1);
-	assert_eq!(ecp(u128::MAX, u128::MAX), u64::MAX);
-	// Just below a whole number is rounded down.
-	assert_eq!(ecp((10 << 64) - 1, 10 << 64), 9);
+	for (minutes, tolerance) in [(1u64, 1e-4), (60, 0.003), (24 * 60, 0.06), (7 * 24 * 60, 0.39)] {
+		let gap = minutes * 60_000;
+		let (mut track, mut average, mut now) = (Track::default(), 0.0, 0);
+		for piece in 1..=500u64 {
+			now += gap;
+			let work = 1_000_000 * (1 + piece % 7);
+			track.credit(work, &week(now));
+			average = update_average(average, gap as f64, work as f64);
+			let ours = track.effective as f64 / 2f64.powi(64);
+			let x = gap as f64 / WEEK_MS as f64;
+			let most = x * core::f64::consts::LN_2 / (1.0 - (-x).exp2());
+			let ratio = ours / average;
+			assert!((ratio / most - 1.0).abs() < 1e-6, "{minutes} min: {ratio} and not {most}");
+			assert!(ratio - 1.0 <= tolerance, "{minutes} min: {ratio}");
+		}
+	}
 }
 
 #[test]
@@ -371,13 +364,12 @@ proptest! {
 		power in any::<u64>(),
 		then in any::<u64>(),
 		now in any::<u64>(),
-		begun in any::<u64>(),
 		half_life in half_lives(),
 	) {
 		let track = Track { total: 0, effective: u128::from(power) << 64, updated: then };
-		let elapsed = now.saturating_sub(then.max(begun));
+		let elapsed = now.saturating_sub(then);
 		let exact = times(U512::from(power) << BITS, exact_factor(elapsed, half_life));
-		assert_close(track.effective_at(&Clock { now, begun, half_life }), exact);
+		assert_close(track.effective_at(&Clock { now, half_life }), exact);
 	}
 
 	#[test]
@@ -385,19 +377,15 @@ proptest! {
 		effective in any::<u128>(),
 		updated in any::<u64>(),
 		now in any::<u64>(),
-		begun in any::<u64>(),
 		half_life in any::<u64>(),
 		work in any::<u64>(),
 		total in any::<u128>(),
 	) {
-		let clock = Clock { now, begun, half_life };
+		let clock = Clock { now, half_life };
 		let mut track = Track { total, effective, updated };
 		prop_assert!(track.effective_at(&clock) <= effective);
 		track.credit(work, &clock);
 		prop_assert!(track.updated >= updated && track.updated >= now);
-		let ledger = Ledger { drilling: track, training: Track { total, effective, updated } };
-		let larger = track.effective.max(effective);
-		prop_assert!(ledger.ecp_at(&clock) <= whole(larger));
 		let before = track.effective;
 		track.debit(work, &clock);
 		prop_assert!(track.effective <= before);

@@ -48,6 +48,7 @@ fn keys_set_later_do_not_hide_those_in_use() {
 		assert!(Hashrate::prove((BABE, raw)).is_some(), "announced for this session");
 		run_to_session(2, 1);
 		assert_eq!(Hashrate::prove((BABE, raw)), None);
+		run_to_session(3, 1);
 		assert!(Hashrate::prove((BABE, babe_pair(12).public())).is_some());
 	});
 }

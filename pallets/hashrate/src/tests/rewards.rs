@@ -57,14 +57,14 @@ fn what_cannot_be_taken_is_not_minted() {
 
 #[test]
 fn the_first_block_of_a_session_is_its_authors() {
-	Genesis { trainers: vec![(2, 20), (3, 30)], min_power: 0 }.run(|| {
+	Genesis { trainers: vec![(2, 20), (3, 30)], min_share: 0 }.run(|| {
 		stand(1, 10);
-		run_to_session(1, 2);
-		run_to(10, 2);
-		// Account 1 enters with session 2, whose first block it makes: index 0 of the new
+		run_to_session(2, 2);
+		run_to(15, 2);
+		// Account 1 enters with session 3, whose first block it makes: index 0 of the new
 		// authorities is account 2 among the old ones.
 		run_block(1);
-		assert_eq!(Session::current_index(), 2);
+		assert_eq!(Session::current_index(), 3);
 		assert!(events().contains(&Event::BlockRewarded { author: 1, reward: 900, jackpot: 100 }));
 		run_block(1);
 		assert_eq!(events(), vec![Event::BlockRewarded { author: 1, reward: 900, jackpot: 100 }]);

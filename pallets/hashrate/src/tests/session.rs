@@ -1,9 +1,10 @@
 //! Authorities and their weights follow power.
 
 use super::*;
-use crate::{session::MAX_TOTAL_WEIGHT, CurrentWeights, MinPower, NextWeights};
+use crate::{CurrentWeights, MinShare, NextWeights};
 use frame_support::assert_ok;
 use sp_io::hashing::blake2_256;
+use trainyard_protocol::views::WHOLE_WEIGHT;
 
 #[test]
 fn weights_follow_power_after_two_sessions() {
@@ -54,7 +55,7 @@ fn weights_stay_within_a_session() {
 #[test]
 fn power_credited_by_a_job_becomes_weight() {
 	use trainyard_traits::TrainerRegistry;
-	Genesis { trainers: vec![(1, 0)], min_power: 0 }.run(|| {
+	Genesis { trainers: vec![(1, 0)], min_share: 0 }.run(|| {
 		assert_eq!(babe_weights(), vec![1]);
 		crate::Power::<Test>::remove(1);
 		Hashrate::credit_training(&1, 6_000);
@@ -69,12 +70,12 @@ fn power_credited_by_a_job_becomes_weight() {
 
 #[test]
 fn authorities_come_in_the_order_of_accounts() {
-	Genesis { trainers: vec![(2, 20), (9, 30)], min_power: 0 }.run(|| {
+	Genesis { trainers: vec![(2, 20), (9, 30)], min_share: 0 }.run(|| {
 		stand(5, 90);
 		stand(1, 1);
-		run_to_session(1, 2);
-		assert_eq!(Session::validators(), vec![2, 9]);
 		run_to_session(2, 2);
+		assert_eq!(Session::validators(), vec![2, 9]);
+		run_to_session(3, 2);
 		assert_eq!(Session::validators(), vec![1, 2, 5, 9]);
 		assert_eq!(babe_weights(), vec![1, 20, 90, 30]);
 		assert_eq!(grandpa_weights(), vec![1, 20, 90, 30]);
@@ -91,13 +92,11 @@ fn the_strongest_fit() {
 		stand(4, 15);
 		stand(5, 10);
 		stand(6, 99);
-		run_to_session(1, 1);
-		run_to_session(2, 2);
+		run_to_session(3, 2);
 		// Four fit; of the equals 1 and 5 neither does.
 		assert_eq!(Session::validators(), vec![2, 3, 4, 6]);
 		set_power(4, 9);
-		run_to_session(3, 2);
-		run_to_session(4, 2);
+		run_to_session(5, 2);
 		// Now one of the equals does: the first by account.
 		assert_eq!(Session::validators(), vec![1, 2, 3, 6]);
 	});
@@ -105,7 +104,7 @@ fn the_strongest_fit() {
 
 #[test]
 fn power_below_the_least_does_not_qualify() {
-	Genesis { trainers: vec![(2, 20), (3, 30), (1, 10)], min_power: 20 }.run(|| {
+	Genesis { trainers: vec![(2, 20), (3, 30), (1, 10)], min_share: 20 }.run(|| {
 		assert_eq!(Session::validators(), vec![2, 3]);
 		set_power(2, 19);
 		run_to_session(1, 3);
@@ -143,7 +142,7 @@ fn when_nobody_qualifies_the_present_authorities_go_on() {
 		for who in 1..=3 {
 			assert_ok!(Hashrate::set_candidate(RuntimeOrigin::signed(who), true));
 		}
-		MinPower::<Test>::put(1_000);
+		MinShare::<Test>::put(1_000);
 		run_to_session(7, 1);
 		assert_eq!(Session::validators(), vec![1, 2, 3]);
 	});
@@ -151,26 +150,58 @@ fn when_nobody_qualifies_the_present_authorities_go_on() {
 
 #[test]
 fn no_weight_is_zero() {
-	Genesis { trainers: vec![(1, 0), (2, 7)], min_power: 0 }.run(|| {
+	Genesis { trainers: vec![(1, 0), (2, 7)], min_share: 0 }.run(|| {
 		assert_eq!(babe_weights(), vec![1, 7]);
 		assert_eq!(grandpa_weights(), vec![1, 7]);
 	});
 }
 
+/// Above the floors, which are the whole weight here, powers count by their sum.
 #[test]
-fn too_much_power_is_shifted() {
-	Genesis { trainers: vec![(1, u64::MAX), (2, u64::MAX), (3, 160)], min_power: 0 }.run(|| {
-		assert_eq!(babe_weights(), vec![u64::MAX >> 4, u64::MAX >> 4, 10]);
-		assert!(babe_weights().iter().sum::<u64>() <= MAX_TOTAL_WEIGHT);
+fn weights_never_exceed_the_whole() {
+	Genesis { trainers: vec![(1, u64::MAX), (2, u64::MAX), (3, 160)], min_share: 0 }.run(|| {
+		let half = WHOLE_WEIGHT / 2;
+		assert_eq!(babe_weights(), vec![half - 1, half - 1, 1]);
 		assert_eq!(grandpa_weights(), babe_weights());
 		run_to_session(2, 1);
-		assert_eq!(babe_weights(), vec![u64::MAX >> 4, u64::MAX >> 4, 10]);
+		assert_eq!(babe_weights(), vec![half - 1, half - 1, 1]);
+	});
+}
+
+/// Who stands, or sets other keys, while a session runs could choose the keys by the randomness
+/// that this session makes for the session after the next. It has to wait.
+#[test]
+fn keys_of_the_running_session_do_not_count() {
+	Genesis::default().run(|| {
+		run_to_session(1, 1);
+		// The last block of session 1 is the one before the change, and its author knows.
+		run_to(10, 1);
+		stand(5, 90);
+		let mut fresh = keys(2);
+		fresh.babe = keys(12).babe;
+		pallet_session::NextKeys::<Test>::insert(2, fresh.clone());
+		run_to_session(2, 1);
+		assert_eq!(next_babe_weights(), vec![10, 30], "neither 5 nor 2 in session 3");
+		run_to_session(3, 1);
+		assert_eq!(Session::validators(), vec![1, 3]);
+		assert_eq!(next_babe_weights(), vec![10, 20, 30, 90], "both in session 4");
+		run_to_session(4, 1);
+		assert_eq!(Session::validators(), vec![1, 2, 3, 5]);
+		assert_eq!(Babe::authorities()[1].0, fresh.babe);
+
+		// The first block of a session is early enough for it: its randomness is not known before
+		// the last.
+		stand(6, 91);
+		run_to_session(5, 1);
+		assert!(!next_babe_weights().contains(&91), "it stood after session 4 began");
+		run_to_session(6, 1);
+		assert!(next_babe_weights().contains(&91));
 	});
 }
 
 #[test]
 fn grandpa_waits_for_a_tenth() {
-	Genesis { trainers: vec![(1, 100), (2, 1_000)], min_power: 0 }.run(|| {
+	Genesis { trainers: vec![(1, 100), (2, 1_000)], min_share: 0 }.run(|| {
 		// Exactly a tenth is not more than a tenth.
 		set_power(1, 110);
 		set_power(2, 900);
@@ -204,8 +235,11 @@ fn grandpa_changes_with_keys() {
 		pallet_session::NextKeys::<Test>::insert(2, fresh);
 		run_to_session(1, 1);
 		assert_eq!(Grandpa::current_set_id(), 0);
+		// For a session without it, since its keys are new; then with them.
 		run_to_session(2, 1);
-		assert_eq!(Grandpa::current_set_id(), 1);
+		assert_eq!((Grandpa::current_set_id(), Session::validators()), (1, vec![1, 3]));
+		run_to_session(3, 1);
+		assert_eq!(Grandpa::current_set_id(), 2);
 		assert_eq!(Grandpa::grandpa_authorities()[1], (keys(12).grandpa, 20));
 	});
 }

@@ -1,50 +1,130 @@
-//! From power to weights.
+//! From power to shares of the weight.
 
-use crate::session::{weigh, MAX_TOTAL_WEIGHT};
+use crate::shares::{Claim, Floors, Totals};
 use proptest::prelude::*;
+use trainyard_protocol::views::WHOLE_WEIGHT;
 
-fn weights(powers: &[u64]) -> Vec<u64> {
-	let mut list: Vec<(usize, u64)> = powers.iter().copied().enumerate().collect();
-	weigh(&mut list);
-	assert!(list.iter().enumerate().all(|(i, (a, _))| i == *a), "order is kept");
-	list.into_iter().map(|(_, weight)| weight).collect()
+/// Floors of 1,000 and 500.
+const FLOORS: Floors = Floors { drilling: 1_000, training: 500 };
+
+fn claim(drilling: u64, training: u64, founder: u64) -> Claim {
+	Claim { drilling, training, founder }
+}
+
+/// The shares of `all`, in parts of a million.
+fn shares(all: &[Claim]) -> Vec<u64> {
+	let totals = Totals::of(FLOORS, all.iter());
+	all.iter().map(|claim| totals.share(claim) / (WHOLE_WEIGHT / 1_000_000)).collect()
 }
 
 #[test]
-fn small_powers_are_weights() {
-	assert_eq!(weights(&[]), Vec::<u64>::new());
-	assert_eq!(weights(&[0, 1, 6_000]), vec![1, 1, 6_000]);
-	assert_eq!(weights(&[MAX_TOTAL_WEIGHT]), vec![MAX_TOTAL_WEIGHT]);
-	assert_eq!(weights(&[MAX_TOTAL_WEIGHT - 1, 0]), vec![MAX_TOTAL_WEIGHT - 1, 1]);
+fn without_work_founders_have_everything() {
+	assert_eq!(shares(&[claim(0, 0, 1), claim(0, 0, 3)]), [250_000, 750_000]);
+	assert_eq!(shares(&[claim(0, 0, 0)]), [0]);
+	assert_eq!(shares(&[]), Vec::<u64>::new());
 }
 
 #[test]
-fn too_large_a_sum_is_shifted() {
-	assert_eq!(
-		weights(&[MAX_TOTAL_WEIGHT, 0, 1]),
-		vec![MAX_TOTAL_WEIGHT / 2, 1, 1],
-		"the clamped count towards the sum"
-	);
-	assert_eq!(weights(&[u64::MAX]), vec![u64::MAX >> 2]);
-	// Shifted by 3 they would still be 3 too many.
-	assert_eq!(weights(&[u64::MAX, u64::MAX, 40]), vec![u64::MAX >> 4, u64::MAX >> 4, 2]);
+fn below_the_floors_work_counts_by_them() {
+	// A tenth of one floor, and of the other: alone in the market all the same.
+	assert_eq!(shares(&[claim(100, 0, 0), claim(0, 0, 1)]), [40_000, 960_000]);
+	assert_eq!(shares(&[claim(0, 50, 0), claim(0, 0, 1)]), [60_000, 940_000]);
+	// A founder may work too.
+	assert_eq!(shares(&[claim(100, 50, 2), claim(0, 0, 2)]), [550_000, 450_000]);
+}
+
+#[test]
+fn from_the_floors_on_each_kind_is_a_share_of_its_own() {
+	let all = [claim(3_000, 0, 0), claim(1_000, 250, 0), claim(0, 250, 0), claim(0, 0, 1)];
+	assert_eq!(shares(&all), [300_000, 400_000, 300_000, 0]);
+	// A thousand times as much drilling moves nothing but the shares of drilling.
+	let all = [claim(3_000_000, 0, 0), claim(1_000, 250, 0), claim(0, 250, 0), claim(0, 0, 1)];
+	assert_eq!(shares(&all), [399_866, 300_133, 300_000, 0]);
+}
+
+/// When work ceases the weight goes back to the founders.
+#[test]
+fn what_is_not_worked_for_returns() {
+	let half = [claim(500, 250, 0), claim(0, 0, 1)];
+	assert_eq!(shares(&half), [500_000, 500_000]);
+	let tenth = [claim(50, 25, 0), claim(0, 0, 1)];
+	assert_eq!(shares(&tenth), [50_000, 950_000]);
+}
+
+/// Without a floor any work is a whole market, and none is none.
+#[test]
+fn floors_of_nothing_divide_by_nothing() {
+	let of = |all: &[Claim]| {
+		let totals = Totals::of(Floors::default(), all.iter());
+		all.iter().map(|claim| totals.share(claim)).collect::<Vec<_>>()
+	};
+	assert_eq!(of(&[claim(0, 0, 1), claim(1, 0, 0)]), [WHOLE_WEIGHT / 5 * 3, WHOLE_WEIGHT / 5 * 2]);
+	assert_eq!(of(&[claim(0, 0, 1), claim(0, 0, 0)]), [WHOLE_WEIGHT, 0]);
+}
+
+fn claims() -> impl Strategy<Value = Vec<Claim>> {
+	let power = || prop_oneof![any::<u64>(), 0..2_000u64, Just(0)];
+	let one = (power(), power(), power()).prop_map(|(d, t, f)| claim(d, t, f));
+	proptest::collection::vec(one, 1..100)
 }
 
 proptest! {
+	/// All shares are the whole, less than a part for each; without a founder they are less.
 	#[test]
-	fn weights_fit_and_are_shifted_as_little_as_needed(
-		powers in proptest::collection::vec(
-			prop_oneof![any::<u64>(), 0..100u64, (0..64u32).prop_map(|b| 1u64 << b)], 1..100),
+	fn shares_make_the_whole(
+		all in claims(),
+		floors in (any::<u64>(), any::<u64>()),
 	) {
-		let weights = weights(&powers);
-		let sum = |list: &[u64]| list.iter().map(|w| u128::from(*w)).sum::<u128>();
-		prop_assert!(sum(&weights) <= u128::from(MAX_TOTAL_WEIGHT));
-		let by = (0..64u32)
-			.find(|by| powers.iter().zip(&weights).all(|(p, w)| (p >> by).max(1) == *w));
-		prop_assert!(by.is_some(), "one shift for all");
-		if let Some(less) = by.and_then(|by| by.checked_sub(1)) {
-			let larger: Vec<u64> = powers.iter().map(|p| (p >> less).max(1)).collect();
-			prop_assert!(larger == weights || sum(&larger) > u128::from(MAX_TOTAL_WEIGHT));
+		let floors = Floors { drilling: floors.0, training: floors.1 };
+		let totals = Totals::of(floors, all.iter());
+		let sum: u64 = all.iter().map(|claim| totals.share(claim)).sum();
+		prop_assert!(sum <= WHOLE_WEIGHT);
+		if all.iter().any(|claim| claim.founder > 0) {
+			prop_assert!(sum + 4 * all.len() as u64 + 4 >= WHOLE_WEIGHT, "{sum}");
+		}
+	}
+
+	/// Splitting one's power in any way changes neither one's share nor that of others.
+	#[test]
+	fn splitting_is_neutral(
+		mut all in claims(),
+		parts in (0.0..1.0, 0.0..1.0, 0.0..1.0),
+	) {
+		let totals = Totals::of(FLOORS, all.iter());
+		let (whole, other) = (all[0], *all.last().unwrap());
+		let part = |power: u64, part: f64| ((power as f64 * part) as u64).min(power);
+		let first = claim(
+			part(whole.drilling, parts.0),
+			part(whole.training, parts.1),
+			part(whole.founder, parts.2),
+		);
+		let second = claim(
+			whole.drilling - first.drilling,
+			whole.training - first.training,
+			whole.founder - first.founder,
+		);
+		all.splice(0..1, [first, second]);
+		let split = Totals::of(FLOORS, all.iter());
+		prop_assert_eq!(split, totals);
+		let both = split.share(&first) + split.share(&second);
+		prop_assert!(both.abs_diff(totals.share(&whole)) <= 3);
+		prop_assert_eq!(split.share(&other), totals.share(&other));
+	}
+
+	/// More work of one's own never lowers one's share, and never raises that of another who works
+	/// as it did.
+	#[test]
+	fn more_work_is_more_weight(
+		mut all in claims(),
+		more in any::<u64>(),
+	) {
+		let before = Totals::of(FLOORS, all.iter());
+		let then = all[0];
+		all[0].drilling = then.drilling.saturating_add(more);
+		let after = Totals::of(FLOORS, all.iter());
+		prop_assert!(after.share(&all[0]) + 2 >= before.share(&then) || then.founder > 0);
+		for other in &all[1..] {
+			prop_assert!(after.share(other) <= before.share(other) + 2);
 		}
 	}
 }

@@ -1,6 +1,6 @@
 //! Makes an account an authority, and lets it leave.
 
-use super::sender;
+use super::{sender, show::share};
 use crate::args::{KeyArgs, NodeArgs};
 use anyhow::{bail, Context};
 use std::{process::ExitCode, time::Duration};
@@ -161,7 +161,7 @@ async fn wait(sender: &Transactor) -> anyhow::Result<()> {
 	loop {
 		let trainer = trainer(sender).await?;
 		if let Some(weight) = trainer.weight {
-			println!("an authority now, of weight {weight}");
+			println!("an authority now, of weight {}", share(weight));
 			return Ok(());
 		}
 		if !trainer.candidate {
@@ -171,7 +171,7 @@ async fn wait(sender: &Transactor) -> anyhow::Result<()> {
 			announced = trainer.next_weight;
 			println!(
 				"announced for the next session, with weight {}",
-				announced.unwrap_or_default()
+				share(announced.unwrap_or_default())
 			);
 		}
 		tokio::time::sleep(LOOK).await;

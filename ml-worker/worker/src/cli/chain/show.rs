@@ -17,11 +17,17 @@ use trainyard_client::{
 use trainyard_proof::bundle::files;
 use trainyard_protocol::{
 	job::{Fate, JobState},
+	views::WHOLE_WEIGHT,
 	JobId,
 };
 
 /// Largest model that is read from the chain, in bytes.
 const MAX_MODEL: u64 = 4 << 30;
+
+/// Returns a part of the whole weight in percent.
+pub(super) fn share(parts: u64) -> String {
+	format!("{:.3} %", parts as f64 / WHOLE_WEIGHT as f64 * 100.0)
+}
 
 /// Options of commands that only read.
 #[derive(Debug, clap::Args)]
@@ -98,7 +104,7 @@ impl Read {
 					offer.trainer.to_string(),
 					amount::format(offer.price_per_ut),
 					ut(u128::from(offer.max_work)),
-					power(&offer.trainer).map_or("-".into(), |t| ut(t.ecp)),
+					power(&offer.trainer).map_or("-".into(), |t| ut(t.training_effective)),
 					offer.note.to_string(),
 				]
 			})
@@ -107,7 +113,7 @@ impl Read {
 			("trainer", Align::Left),
 			("price of 1 ut", Align::Right),
 			("largest job, ut", Align::Right),
-			("power, ut/day", Align::Right),
+			("training power, ut/day", Align::Right),
 			("note", Align::Left),
 		];
 		print!("{}", table(&header, &rows));
@@ -120,7 +126,7 @@ impl Read {
 		if self.json {
 			return print_json(&trainers);
 		}
-		let weight = |w: Option<u64>| w.map_or("-".to_owned(), |w| w.to_string());
+		let weight = |w: Option<u64>| w.map_or("-".to_owned(), |w| share(w));
 		let rows: Vec<Vec<String>> = trainers
 			.iter()
 			.map(|t| {
@@ -129,7 +135,8 @@ impl Read {
 					amount::format(t.bond),
 					ut(t.training_total),
 					ut(t.training_effective),
-					ut(t.ecp),
+					ut(t.drilling_effective),
+					share(t.ecp as u64),
 					weight(t.weight),
 					weight(t.next_weight),
 					match t.hardware.cores {
@@ -144,6 +151,7 @@ impl Read {
 			("bond", Align::Right),
 			("trained, ut", Align::Right),
 			("training power, ut/day", Align::Right),
+			("drilling power, ut/day", Align::Right),
 			("total ECP", Align::Right),
 			("weight", Align::Right),
 			("next", Align::Right),
