@@ -10,6 +10,7 @@ use trainyard_protocol::{
 	drill::{AssignmentView, ProjectId, ProjectView, UnitOutcome},
 	job::{Balance, Terms},
 	relay::RelayView,
+	stint::{ReportView, StintView},
 	views::{BlobView, DisputeView, JobView, ListingView, QuoteView, TrainerView, VerifierView},
 	JobId, H256,
 };
@@ -95,5 +96,14 @@ sp_api::decl_runtime_apis! {
 
 		/// Returns the pool of drillers, by account.
 		fn drilling_pool() -> Vec<AccountId>;
+
+		/// Returns the stint that an account is in.
+		fn stint(account: AccountId) -> Option<StintView>;
+
+		/// Returns the report of an account that is not settled.
+		fn stint_report(account: AccountId) -> Option<ReportView<AccountId>>;
+
+		/// Returns the reports in whose check a verifier sits now, by number.
+		fn stint_checks(account: AccountId) -> Vec<ReportView<AccountId>>;
 	}
 }

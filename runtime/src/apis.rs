@@ -29,6 +29,7 @@ use trainyard_protocol::{
 	drill::{AssignmentView, ProjectId, ProjectView, UnitOutcome},
 	job::Terms,
 	relay::RelayView,
+	stint::{ReportView, StintView},
 	views::{BlobView, DisputeView, JobView, ListingView, QuoteView, TrainerView, VerifierView},
 	JobId, H256, PROTOCOL_VERSION,
 };
@@ -345,6 +346,18 @@ impl_runtime_apis! {
 
 		fn drilling_pool() -> Vec<AccountId> {
 			views::drilling_pool()
+		}
+
+		fn stint(account: AccountId) -> Option<StintView> {
+			crate::Stints::stint(&account)
+		}
+
+		fn stint_report(account: AccountId) -> Option<ReportView<AccountId>> {
+			crate::Stints::pending(&account)
+		}
+
+		fn stint_checks(account: AccountId) -> Vec<ReportView<AccountId>> {
+			crate::Stints::checks(&account)
 		}
 	}
 

@@ -214,4 +214,7 @@ mod runtime {
 
 	#[runtime::pallet_index(25)]
 	pub type Court = pallet_court;
+
+	#[runtime::pallet_index(26)]
+	pub type Stints = pallet_stints;
 }

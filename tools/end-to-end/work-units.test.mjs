@@ -32,7 +32,12 @@ const log = (suri, wanted) => events(join(folder, name(suri)), wanted);
 
 /** Starts a driller on one core. */
 function drill(suri, flags = []) {
-	workers[suri] = network.startWorker('driller', suri, ['--bond', '100', '--threads', '1', ...flags], name(suri));
+	workers[suri] = network.startWorker(
+		'driller',
+		suri,
+		['--bond', '100', '--threads', '1', '--projects', '--no-stints', ...flags],
+		name(suri),
+	);
 }
 
 /** Waits until a driller has reported `count` such events; returns the last of them. */
@@ -180,7 +185,7 @@ describe('drilling', { timeout: 420_000 }, () => {
 		});
 	});
 
-	test('drillers enlist, agree on units, and are credited what the units are worth', async () => {
+	test('drillers enlist, agree on units, and are credited their part of what the units are worth', async () => {
 		for (const suri of DRILLERS) drill(suri);
 		for (const suri of DRILLERS) await told(suri, { event: 'enlisted' });
 		// One unit of each project, recomputed and confirmed.
@@ -189,7 +194,7 @@ describe('drilling', { timeout: 420_000 }, () => {
 		const [bob] = DRILLERS;
 		const agreed = await told(bob, { event: 'agreed' });
 		const { project: about } = await project('show', String(agreed.project), '--json');
-		assert.equal(agreed.work, about.difficulty);
+		assert.equal(agreed.work, Math.floor(about.difficulty / 3), 'replicas share the work');
 		for (const suri of DRILLERS) assert.ok((await power(suri)) > 0n, `${suri} has no drilling power`);
 		// Whoever recomputed is paid, as far as the jackpot has something.
 		assert.ok((await onChain('CheckPaid')).length >= 3);

@@ -11,6 +11,10 @@ import { UserError, keyFromSuri, send } from '../../packages/polkadot-js/src/ind
 
 /** Proposes the project; it has a balance in the preset and is no trainer. */
 const OWNER = '//Ferdie';
+/** They recompute what is drawn: nothing is credited unchecked, and newcomers are always drawn. */
+const VERIFIERS = ['//Ferdie//one', '//Ferdie//two', '//Ferdie//three'];
+/** What each of them is given: a hundred and fifty TRY, for the least bond and fees. */
+const GIFT = 150_000_000_000_000n;
 /** Blocks in which trainers vote on it. */
 const REVIEW_BLOCKS = 5;
 /** Light units, the least that is allowed and a little more: what counts here is that they come. */
@@ -54,6 +58,17 @@ export class Drilling {
 		const [first] = network.authorities;
 		const api = await network.api(first.name);
 		try {
+			const ferdie = await keyFromSuri(OWNER);
+			const gifts = await Promise.all(
+				VERIFIERS.map(async (suri) => api.tx.balances.transferKeepAlive((await keyFromSuri(suri)).address, GIFT)),
+			);
+			await send(api, api.tx.utility.batchAll(gifts), ferdie);
+			for (const [index, suri] of VERIFIERS.entries()) {
+				const name = `verifier-${index + 1}`;
+				const folder = join(network.folder, name);
+				const args = ['verifier', '--suri', suri, '--dir', folder, '--bond', '100', '--node', first.url];
+				network.fleet.start(name, this.binary, args);
+			}
 			const review = api.tx.parameters.setParameter({ Periods: { Review: [null, REVIEW_BLOCKS] } });
 			await send(api, api.tx.sudo.sudo(review), await keyFromSuri('//Alice'));
 			const file = join(network.folder, 'project.toml');
@@ -80,7 +95,8 @@ export class Drilling {
 	async #drill({ name, keys, url }) {
 		const { network } = this;
 		const log = `driller-${name.toLowerCase()}`;
-		const args = ['driller', '--suri', keys.suri, '--dir', join(network.folder, log), '--threads', '1', '--units', '1'];
+		const flags = ['--threads', '1', '--projects', '--no-stints', '--units', '1'];
+		const args = ['driller', '--suri', keys.suri, '--dir', join(network.folder, log), ...flags];
 		this.units.set(name, 0);
 		while (!this.#stopped) {
 			const share = this.speeds.get(name) / this.fastest;

@@ -218,26 +218,3 @@ def keys_table(c=0.25, epoch=2_400, budget=1_000):
                 [f"{share:.0%}", str(identities), f"{mean:.1f}", f"{keys:,}", f"x {gain:.2f}", "x 1"]
             )
     return table(columns, rows)
-
-
-def replicas_table():
-    """Owning a share of a batch of drillers, with units of three replicas. Credits for one
-    computation: the mean number of own replicas of a unit, where there is any."""
-    columns = [
-        "share of the batch",
-        "all 3 replicas are its own",
-        "at least 2",
-        "units counted for each one computed",
-        "garbage agreed and not recomputed, of all units",
-    ]
-    rows = [
-        [
-            f"{share:.0%}",
-            percent(share**3, 4),
-            percent(majority(share), 3),
-            f"{3 * share / (1 - (1 - share) ** 3):.2f}",
-            percent(majority(share) * 15 / 16, 3),
-        ]
-        for share in (0.01, 0.1, 0.3, 0.5)
-    ]
-    return table(columns, rows)

@@ -256,7 +256,6 @@ def main():
             "seed-timing": seeds.timing_table(),
             "grinding": attacks.grinding_table(),
             "keys": attacks.keys_table(),
-            "replicas": attacks.replicas_table(),
         },
     }
     for document, tables in documents.items():

@@ -14,6 +14,7 @@ use trainyard_protocol::{
 	pieces::{Answers, Piece, Pieces},
 	relay::{ChunkOpening, RelayId},
 	seats::Resources,
+	stint::{ReportId, Samples, Siblings},
 	views::Hardware,
 	JobId, MicroUt, Text, H256,
 };
@@ -340,6 +341,36 @@ pub fn drill_check(assignment: AssignmentId, commitment: &H256) -> Call {
 /// `Drilling.check_reveal`: a verifier shows the result that it committed.
 pub fn drill_check_reveal(assignment: AssignmentId, result: &UnitResult, salt: &[u8; 32]) -> Call {
 	Call::new("Drilling", "check_reveal", (assignment, result, salt))
+}
+
+/// `Stints.begin`: be in a stint from now on.
+pub fn stint_begin() -> Call {
+	Call::new("Stints", "begin", ())
+}
+
+/// `Stints.retire`: give the stint up, and have the deposit back.
+pub fn stint_retire() -> Call {
+	Call::new("Stints", "retire", ())
+}
+
+/// `Stints.report`: claim laps of the stint with this number, whose results are under `root`.
+pub fn stint_report(number: u32, root: &H256, laps: u32) -> Call {
+	Call::new("Stints", "report", (number, root, laps))
+}
+
+/// `Stints.check`: a verifier binds the samples that it computed again.
+pub fn stint_check(report: ReportId, commitment: &H256) -> Call {
+	Call::new("Stints", "check", (report, commitment))
+}
+
+/// `Stints.open`: a driller shows the samples of its report.
+pub fn stint_open(report: ReportId, results: &Samples, siblings: &Siblings) -> Call {
+	Call::new("Stints", "open", (report, results, siblings))
+}
+
+/// `Stints.check_reveal`: a verifier shows the digest that it committed to.
+pub fn stint_check_reveal(report: ReportId, digest: &H256, salt: &[u8; 32]) -> Call {
+	Call::new("Stints", "check_reveal", (report, digest, salt))
 }
 
 #[cfg(test)]

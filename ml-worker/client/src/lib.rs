@@ -44,7 +44,7 @@ pub use transact::{Included, Pending, Transactor, TxError, MORTALITY};
 pub use vrf::VrfKey;
 
 pub use subxt::utils::AccountId32;
-use trainyard_protocol::{audit, drill, relay, views};
+use trainyard_protocol::{audit, drill, relay, stint, views};
 
 /// A job, its parties named by account.
 pub type JobView = views::JobView<AccountId32>;
@@ -83,3 +83,5 @@ pub type BlobView = views::BlobView<AccountId32>;
 pub type ProjectView = drill::ProjectView<AccountId32>;
 /// A unit of drilling in the hands of drillers, or of verifiers.
 pub type AssignmentView = drill::AssignmentView<AccountId32>;
+/// A report of a stint that is not settled.
+pub type ReportView = stint::ReportView<AccountId32>;

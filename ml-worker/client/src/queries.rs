@@ -2,7 +2,7 @@
 
 use super::{
 	client::Chain, AccountId32, AssignmentView, BlobView, ChainError, JobView, ListingView,
-	ProjectView, RelayView, TrainerView,
+	ProjectView, RelayView, ReportView, TrainerView,
 };
 use codec::Decode;
 use std::future::Future;
@@ -11,6 +11,7 @@ use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
 	drill::{ProjectId, UnitOutcome},
 	job::{Balance, Terms},
+	stint::StintView,
 	views::{QuoteView, VerifierView},
 	JobId, H256,
 };
@@ -186,6 +187,33 @@ impl Chain {
 	/// Returns the pool of drillers at block `at`.
 	pub async fn drilling_pool(&self, at: H256) -> Result<Vec<AccountId32>, ChainError> {
 		self.api("drilling_pool", (), Some(at)).await
+	}
+
+	/// Returns the stint that `who` is in at block `at`.
+	pub async fn stint(
+		&self,
+		who: &AccountId32,
+		at: H256,
+	) -> Result<Option<StintView>, ChainError> {
+		self.api("stint", who, Some(at)).await
+	}
+
+	/// Returns the report of `who` that is not settled at block `at`.
+	pub async fn stint_report(
+		&self,
+		who: &AccountId32,
+		at: H256,
+	) -> Result<Option<ReportView>, ChainError> {
+		self.api("stint_report", who, Some(at)).await
+	}
+
+	/// Returns the reports in whose check `who`, a verifier, sits at block `at`.
+	pub async fn stint_checks(
+		&self,
+		who: &AccountId32,
+		at: H256,
+	) -> Result<Vec<ReportView>, ChainError> {
+		self.api("stint_checks", who, Some(at)).await
 	}
 
 	/// Returns what posting this job would come to; `None` if the chain would refuse it.

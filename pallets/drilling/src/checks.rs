@@ -8,8 +8,8 @@ use crate::{
 	all_committed, all_revealed,
 	rules::{judge_check, Finding, Service},
 	units::AssignmentOf,
-	Assignments, Config, Error, Event, Failure, Pallet, Phase, Projects, Seat, Task, WeightInfo,
-	CHECKERS, CHECK_PAUSE, MAX_CHECK_WAIT,
+	Assignments, Config, Error, Event, Failure, Pallet, Phase, Projects, Seat, Task, Templates,
+	WeightInfo, CHECKERS, CHECK_PAUSE, MAX_CHECK_WAIT,
 };
 use alloc::vec::Vec;
 use codec::Encode;
@@ -20,6 +20,7 @@ use trainyard_protocol::{
 	drill::{AssignmentId, UnitResult},
 	job::BlockNumber,
 	seats::Resources,
+	stint::{self, CERTAIN},
 	H256,
 };
 use trainyard_traits::{Beacon, Drawn, Drillers, Seed, VerifierPool};
@@ -74,12 +75,29 @@ impl<T: Config> Pallet<T> {
 		T::Beacon::seed(CHECK, &id.encode(), after)
 	}
 
-	/// Returns whether `seed` is one of the share of seeds by which a unit is recomputed.
-	pub(crate) fn is_checked(seed: &H256) -> bool {
+	/// Returns whether `seed` is one of those by which a unit with this chance is recomputed, in parts of
+	/// 2^32.
+	pub(crate) fn is_checked(seed: &H256, chance: u64) -> bool {
 		let hash = (SHARE, seed).using_encoded(blake2_256);
 		let (number, _) = hash.split_at(4);
 		let number = number.iter().rev().fold(0u64, |acc, byte| (acc << 8) | u64::from(*byte));
-		number < T::CheckShare::get().mul_floor(1u64 << 32)
+		number < chance
+	}
+
+	/// Returns the chance that an agreed unit is recomputed: `CheckShare`, or more where those who
+	/// agreed have little drilling power to lose beside its work, as for a report of a stint
+	/// ([`stint::chance`]). So agreeing on garbage does not pay.
+	pub(crate) fn check_chance(unit: &AssignmentOf<T>) -> u64 {
+		let work = Projects::<T>::get(unit.project).map_or(0, |project| project.difficulty);
+		// What is credited nothing brings nothing.
+		let credited = |result: &UnitResult| {
+			Templates::<T>::get(unit.project).map_or(0, |template| template.credit(work, result))
+		};
+		let work = unit.agreed.as_ref().map_or(work, credited);
+		let agreeing = unit.members.iter().filter(|seat| seat.result == unit.agreed);
+		let stock =
+			agreeing.fold(0u64, |sum, seat| sum.saturating_add(T::Drillers::drilled(&seat.who)));
+		stint::chance(work, stock).max(T::CheckShare::get().mul_floor(CERTAIN))
 	}
 
 	/// Settles an agreed unit, or has it recomputed, as `seed` says. Returns the weight used.
@@ -93,26 +111,22 @@ impl<T: Config> Pallet<T> {
 	) -> Weight {
 		// That a unit is recomputed is decided once: whoever keeps verifiers busy gets no other seed
 		// to escape by.
-		if busy.is_none() && !Self::is_checked(seed) {
+		if busy.is_none() && !Self::is_checked(seed, Self::check_chance(&unit)) {
 			Self::settle(id, &unit);
 			return T::WeightInfo::settle();
 		}
 		match Self::open_check(id, &mut unit, now, after, seed) {
 			Drawn::Seated(_) => T::WeightInfo::open_check(),
-			Drawn::Busy => {
+			// Nothing is credited unchecked, also where there are no verifiers at all.
+			Drawn::Busy | Drawn::TooFew => {
 				Self::await_verifiers(id, unit, now, busy.unwrap_or(now));
-				T::WeightInfo::open_check().saturating_add(T::WeightInfo::settle())
-			}
-			Drawn::TooFew => {
-				Self::deposit_event(Event::CheckSkipped { assignment: id });
-				Self::settle(id, &unit);
 				T::WeightInfo::open_check().saturating_add(T::WeightInfo::settle())
 			}
 		}
 	}
 
-	/// Draws the verifiers again after a pause, or issues the unit again where they have been busy
-	/// for too long.
+	/// Draws the verifiers again after a pause, or issues the unit again where they have been busy, or
+	/// too few, for too long.
 	fn await_verifiers(
 		id: AssignmentId,
 		mut unit: AssignmentOf<T>,

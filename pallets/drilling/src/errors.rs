@@ -17,6 +17,9 @@ mod errors {
 		BadUnits,
 		/// `commit_blocks` must be `MinCommitBlocks` to `MaxCommitBlocks`.
 		BadPeriod,
+		/// The work of a unit takes longer than `commit_blocks` at 2 GFLOP/s, the slowest rate at which
+		/// drillers may compute: give more blocks.
+		TooHasty,
 		/// As many projects as there may be are in review or active: wait for one to end.
 		TooManyProjects,
 		/// The deposit would exceed the range of amounts, or there are no numbers left.

@@ -196,11 +196,6 @@ mod events {
 			/// Last block for commitments.
 			until: BlockNumber,
 		},
-		/// An agreed unit was drawn to be recomputed, and there are too few verifiers.
-		CheckSkipped {
-			/// The assignment.
-			assignment: AssignmentId,
-		},
 		/// A recomputation confirmed the agreed result.
 		Confirmed {
 			/// The assignment.

@@ -103,6 +103,8 @@ impl pallet_balances::Config for Test {
 parameter_types! {
 	/// Bonds of the registered trainers.
 	pub static Bonds: BTreeMap<AccountId, Balance> = BTreeMap::new();
+	/// Drilling power of everybody, as work.
+	pub static Drilled: MicroUt = MicroUt::MAX;
 	/// Power credited, in order.
 	pub static Credited: Vec<(AccountId, MicroUt)> = Vec::new();
 	/// Power taken away, in order.
@@ -145,6 +147,10 @@ impl Drillers<AccountId> for FakeDrillers {
 
 	fn bond(who: &AccountId) -> Balance {
 		Bonds::get().get(who).copied().unwrap_or(0)
+	}
+
+	fn drilled(_who: &AccountId) -> MicroUt {
+		Drilled::get()
 	}
 
 	fn credit_drilling(who: &AccountId, work: MicroUt) {
@@ -301,6 +307,7 @@ pub fn new_test_ext() -> sp_io::TestExternalities {
 	ext.execute_with(|| {
 		System::set_block_number(1);
 		Bonds::set(VOTERS.into_iter().chain(DRILLERS).map(|who| (who, BOND)).collect());
+		Drilled::set(MicroUt::MAX);
 		Credited::set(Vec::new());
 		Debited::set(Vec::new());
 		Forgers::set(Vec::new());

@@ -10,7 +10,8 @@ use sp_runtime::DispatchError;
 use trainyard_pallet_support::agenda::Clock;
 use trainyard_protocol::{
 	drill::{
-		AssignmentId, Measure, Mismatch, ProjectId, Template, MAX_UNIT_REPLICAS, MIN_UNIT_REPLICAS,
+		self, AssignmentId, Measure, Mismatch, ProjectId, Template, MAX_UNIT_REPLICAS,
+		MIN_UNIT_REPLICAS,
 	},
 	job::{Balance, BlockNumber},
 	Text,
@@ -40,6 +41,7 @@ impl<T: Config> Pallet<T> {
 		let Measure { difficulty, needs } = template
 			.measure()
 			.map_err(|error| Error::<T>::InvalidTemplate(TemplateFault(error)))?;
+		ensure!(commit_blocks >= drill::least_blocks(needs.work), Error::<T>::TooHasty);
 		let deposit = Self::deposit(units).ok_or(Error::<T>::Overflow)?;
 		let id = NextProject::<T>::get();
 		let next = id.checked_add(1).ok_or(Error::<T>::Overflow)?;
@@ -127,6 +129,12 @@ impl<T: Config> Pallet<T> {
 		ensure!(project.is_open(), Error::<T>::AlreadyEnded);
 		if project.stage == Stage::Review {
 			Self::unschedule(Task::Review(id));
+			// What the votes so far would condemn is lost all the same.
+			let (ayes, nays) = (project.ayes, project.nays);
+			if judge_vote(ayes, nays, T::MinApproval::get()) == Opinion::Condemned {
+				let lost = Self::forfeit(&mut project);
+				Self::deposit_event(Event::ProjectRejected { project: id, ayes, nays, lost });
+			}
 		} else {
 			Turns::<T>::mutate(|turns| turns.retain(|other| *other != id));
 			// Units that wait for another attempt will not have one.

@@ -14,12 +14,18 @@ use trainyard_pallet_support::agenda::Clock;
 use trainyard_protocol::{
 	drill::{self, AssignmentId, UnitResult},
 	job::BlockNumber,
-	H256,
+	MicroUt, H256,
 };
 use trainyard_traits::{Beacon, Drillers, Seed};
 
 /// An assignment of a runtime's accounts.
 pub(crate) type AssignmentOf<T> = Assignment<<T as frame_system::Config>::AccountId>;
+
+/// Returns what each of a group of `replicas` has of a unit's work, rounded down: replicas of one
+/// computation share it, or an owner of several would compute once and be credited often.
+fn shared(work: MicroUt, replicas: usize) -> MicroUt {
+	work.checked_div(replicas as u64).unwrap_or(0)
+}
 
 impl<T: Config> Pallet<T> {
 	pub(crate) fn do_commit(
@@ -217,7 +223,7 @@ impl<T: Config> Pallet<T> {
 			.map(|seat| if seat.commitment.is_some() { open(seat) } else { Brought::Nothing })
 			.collect();
 		let (verdict, lots) = judge(project.rule, &brought);
-		let work = project.difficulty;
+		let work = shared(project.difficulty, unit.members.len());
 		let mut agreeing = 0u8;
 		for (seat, lot) in unit.members.iter().zip(lots) {
 			let fault = match lot {
@@ -268,7 +274,8 @@ impl<T: Config> Pallet<T> {
 		let who: Vec<_> =
 			unit.members.iter().filter(|m| m.result == Some(result)).map(|m| &m.who).collect();
 		let agreeing = who.len() as u8;
-		let work = Self::keep_result(unit.project, unit.index, Outcome { result, agreeing });
+		let outcome = Outcome { result, agreeing };
+		let work = shared(Self::keep_result(unit.project, unit.index, outcome), unit.members.len());
 		for driller in who {
 			T::Drillers::credit_drilling(driller, work);
 		}

@@ -107,6 +107,10 @@ impl<T: Config> Pallet<T> {
 		guilty.try_insert(at, who.clone()).map_err(|_| OffenceError::Other(1))?;
 		Offenders::<T>::insert(session, guilty);
 
+		// Who has left with its bond makes it dearer for nobody: it could say anything.
+		if !Self::is_registered(who) {
+			return Ok(());
+		}
 		let total = members.iter().fold(0u128, |sum, m| sum.saturating_add(m.weight.into()));
 		let share = u128::from(own).saturating_mul(WHOLE_WEIGHT.into());
 		let share = u64::try_from(share.div_ceil(total.max(1))).unwrap_or(WHOLE_WEIGHT);

@@ -125,6 +125,12 @@ impl Clock {
 	pub fn worth(&self, work: MicroUt) -> u128 {
 		u128::from(work).saturating_mul(per_unit(self.half_life))
 	}
+
+	/// Returns the work that adds this effective power, rounded down.
+	pub fn work_of(&self, effective: u128) -> MicroUt {
+		let work = effective.checked_div(per_unit(self.half_life)).unwrap_or(u128::MAX);
+		MicroUt::try_from(work).unwrap_or(MicroUt::MAX)
+	}
 }
 
 /// One kind of power of one trainer.

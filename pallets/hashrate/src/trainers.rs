@@ -272,6 +272,11 @@ impl<T: Config> Drillers<T::AccountId> for Pallet<T> {
 		Self::bond_of(who)
 	}
 
+	fn drilled(who: &T::AccountId) -> MicroUt {
+		let clock = Self::clock();
+		clock.work_of(Power::<T>::get(who).drilling.effective_at(&clock))
+	}
+
 	/// A trainer that is leaving still gets what it finished; it loses it on withdrawal.
 	fn credit_drilling(who: &T::AccountId, work: MicroUt) {
 		if let Some(effective) = Self::drill(who, |track| track.credit(work, &Self::clock())) {

@@ -32,6 +32,7 @@ pub mod relay;
 pub mod rows;
 pub mod seats;
 pub mod state;
+pub mod stint;
 pub mod trace;
 pub mod views;
 pub mod vrf;

@@ -102,6 +102,9 @@ pub trait Drillers<AccountId> {
 	fn is_trainer(who: &AccountId) -> bool;
 	/// Returns the bond of `who`; 0 for strangers.
 	fn bond(who: &AccountId) -> Balance;
+	/// Returns the drilling power of `who`, as the work that would add as much now: what it has to
+	/// lose.
+	fn drilled(who: &AccountId) -> MicroUt;
 	/// Credits verified drilling work. Strangers get nothing.
 	fn credit_drilling(who: &AccountId, work: MicroUt);
 	/// Takes the drilling power of `work` away, at most what there is: as much effective power as

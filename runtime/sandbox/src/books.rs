@@ -28,6 +28,7 @@ enum Reason {
 	Relay,
 	Blob,
 	Project,
+	Driller,
 	Challenge,
 }
 
@@ -58,6 +59,7 @@ fn pallets() -> Result<(), String> {
 	};
 	said("hashrate", Hashrate::do_try_state())?;
 	said("drilling", Drilling::do_try_state())?;
+	said("stints", Stints::do_try_state())?;
 	said("task-market", TaskMarket::do_try_state())?;
 	said("submissions", Submissions::do_try_state())?;
 	said("model-storage", ModelStorage::do_try_state())?;
@@ -132,6 +134,7 @@ fn held() -> Result<Holds, String> {
 				RuntimeHoldReason::Verification(Seats::Relay) => Reason::Relay,
 				RuntimeHoldReason::ModelStorage(_) => Reason::Blob,
 				RuntimeHoldReason::Drilling(_) => Reason::Project,
+				RuntimeHoldReason::Stints(_) => Reason::Driller,
 				RuntimeHoldReason::Court(_) => Reason::Challenge,
 				other => return Err(format!("{who:?}: something is on hold for {other:?}")),
 			};
@@ -140,7 +143,7 @@ fn held() -> Result<Holds, String> {
 	}
 	// Ours, and one of the sessions, which take no deposit for keys. A further reason needs a line
 	// above and one in `recorded`.
-	assert_eq!(RuntimeHoldReason::VARIANT_COUNT, 10 + 1);
+	assert_eq!(RuntimeHoldReason::VARIANT_COUNT, 11 + 1);
 	Ok(holds)
 }
 
@@ -197,6 +200,9 @@ fn recorded() -> Holds {
 	}
 	for (_, project) in pallet_drilling::Projects::<Runtime>::iter() {
 		add(&mut holds, &project.proposer, Reason::Project, project.deposit);
+	}
+	for (who, stint) in pallet_stints::Stints::<Runtime>::iter() {
+		add(&mut holds, &who, Reason::Driller, stint.deposit);
 	}
 	holds
 }

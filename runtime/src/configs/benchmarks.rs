@@ -1,6 +1,8 @@
 //! What can be benchmarked: our own pallets. Those of the SDK come with weights.
 
-use crate::{Court, Drilling, Hashrate, ModelStorage, Submissions, TaskMarket, Verification};
+use crate::{
+	Court, Drilling, Hashrate, ModelStorage, Stints, Submissions, TaskMarket, Verification,
+};
 use alloc::{string::String, vec::Vec};
 use frame_benchmarking::{BenchmarkBatch, BenchmarkConfig, BenchmarkList};
 use frame_support::traits::{StorageInfo, StorageInfoTrait, WhitelistedStorageKeys};
@@ -13,6 +15,7 @@ frame_benchmarking::define_benchmarks!(
 	[pallet_verification, Verification]
 	[pallet_drilling, Drilling]
 	[pallet_court, Court]
+	[pallet_stints, Stints]
 );
 
 /// Returns the benchmarks and the storage that they touch; with `extra` also those that make no

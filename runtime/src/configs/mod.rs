@@ -10,5 +10,6 @@ pub mod market;
 pub mod money;
 pub mod periods;
 pub mod session;
+pub mod stints;
 pub mod system;
 pub mod tools;

@@ -114,6 +114,8 @@ impl InstanceFilter<RuntimeCall> for ProxyType {
 					pallet_drilling::Call::propose { .. }
 						| pallet_drilling::Call::withdraw_project { .. }
 				),
+				// A stint has a deposit, which returns, and reports pay for their checks.
+				RuntimeCall::Stints(_) => true,
 				RuntimeCall::Utility(
 					pallet_utility::Call::batch { .. }
 					| pallet_utility::Call::batch_all { .. }

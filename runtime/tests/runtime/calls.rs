@@ -22,6 +22,7 @@ use trainyard_protocol::{
 	pieces::{Leaf, Piece},
 	relay::{Chunk, ChunkOpening, StateChunk, APPEAL_SEATS},
 	seats::Resources,
+	stint,
 	views::Hardware,
 	vrf::VrfSignature,
 	Text, H256,
@@ -325,6 +326,18 @@ fn samples() -> Vec<RuntimeCall> {
 		D::withdraw_project { project: 0 },
 		D::clear { project: 0 },
 	];
+	let stints = [
+		pallet_stints::Call::begin {},
+		pallet_stints::Call::retire {},
+		pallet_stints::Call::report { number: 0, root, laps: 1 },
+		pallet_stints::Call::check { report: 0, commitment: root },
+		pallet_stints::Call::open {
+			report: 0,
+			results: vec![root; stint::SAMPLES as usize].try_into().unwrap(),
+			siblings: vec![root; stint::MAX_SIBLINGS as usize].try_into().unwrap(),
+		},
+		pallet_stints::Call::check_reveal { report: 0, digest: root, salt },
+	];
 	let place = Place::Ends { target };
 	let witness = Witness::Result { result: 0, element: 0 };
 	let court = [
@@ -346,6 +359,7 @@ fn samples() -> Vec<RuntimeCall> {
 	all.extend(storage.into_iter().map(RuntimeCall::from));
 	all.extend(verification.into_iter().map(RuntimeCall::from));
 	all.extend(drilling.into_iter().map(RuntimeCall::from));
+	all.extend(stints.into_iter().map(RuntimeCall::from));
 	all.extend(court.into_iter().map(RuntimeCall::from));
 	all
 }
@@ -378,6 +392,7 @@ fn every_call_of_ours_has_a_weight_and_fits_a_block() {
 	expect("Verification", pallet_verification::Call::<Runtime>::get_call_names());
 	expect("Drilling", pallet_drilling::Call::<Runtime>::get_call_names());
 	expect("Court", pallet_court::Call::<Runtime>::get_call_names());
+	expect("Stints", pallet_stints::Call::<Runtime>::get_call_names());
 	assert_eq!(seen, all, "a call is missing from the samples");
 }
 
@@ -430,6 +445,12 @@ fn a_worker_proxy_runs_errands_and_touches_no_money() {
 		"ModelStorage.register",
 		"ModelStorage.remove",
 		"ModelStorage.upload_chunk",
+		"Stints.begin",
+		"Stints.check",
+		"Stints.check_reveal",
+		"Stints.open",
+		"Stints.report",
+		"Stints.retire",
 		"Submissions.commit",
 		"Submissions.reveal",
 		"TaskMarket.apply",

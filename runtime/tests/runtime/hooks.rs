@@ -42,7 +42,7 @@ fn hooks_take_a_small_share_of_a_block() {
 	let (begun, hooks, inherent) = chain.state(|| {
 		let begun = frame_system::BlockWeight::<Runtime>::get().total();
 		let hooks =
-			initialize!(Hashrate TaskMarket Submissions ModelStorage Verification Drilling Court);
+			initialize!(Hashrate TaskMarket Submissions ModelStorage Verification Drilling Court Stints);
 		let now = pallet_timestamp::Call::set { now: 0 };
 		let inherent = UncheckedExtrinsic::new_bare(RuntimeCall::from(now)).get_dispatch_info();
 		(begun, hooks, inherent)

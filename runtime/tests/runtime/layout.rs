@@ -35,6 +35,7 @@ fn pallet_indices() {
 			(23, "Verification"),
 			(24, "Drilling"),
 			(25, "Court"),
+			(26, "Stints"),
 		]
 	);
 }
@@ -124,6 +125,10 @@ fn call_indices() {
 		]
 	);
 	assert_eq!(
+		calls::<pallet_stints::Call<Runtime>>(),
+		["begin", "retire", "report", "check", "open", "check_reveal"]
+	);
+	assert_eq!(
 		calls::<pallet_court::Call<Runtime>>(),
 		[
 			"commit",
@@ -190,6 +195,7 @@ fn hold_reasons() {
 	assert_eq!(reason(pallet_verification::HoldReason::Relay.into()), [23, 2]);
 	assert_eq!(reason(pallet_drilling::HoldReason::Project.into()), [24, 0]);
 	assert_eq!(reason(pallet_court::HoldReason::Challenge.into()), [25, 0]);
+	assert_eq!(reason(pallet_stints::HoldReason::Driller.into()), [26, 0]);
 }
 
 #[test]

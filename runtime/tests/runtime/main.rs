@@ -11,3 +11,4 @@ mod length;
 mod offences;
 mod periods;
 mod presets;
+mod stints;

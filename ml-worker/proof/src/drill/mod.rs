@@ -5,10 +5,12 @@
 //! training on the device that was chosen, whose checkpoints are not kept.
 
 mod cheat;
+mod laps;
 #[cfg(test)]
 mod tests;
 
 pub use cheat::fabricate;
+pub use laps::Laps;
 
 use std::sync::{
 	atomic::{AtomicBool, Ordering},

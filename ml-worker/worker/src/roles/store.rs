@@ -10,6 +10,8 @@
 //! DIR/<genesis>/jobs/<job>-<seed>/    state.json and the bundle of a job that is trained
 //! DIR/<genesis>/audits/<job>-<round>-<key>/   findings.json, what was asked for, fetched and replayed
 //! DIR/<genesis>/units/<assignment>-<seed>.json   a unit of drilling: result and salt
+//! DIR/<genesis>/stints/<seed>.laps               results of the laps of a stint, one after the other
+//! DIR/<genesis>/stints/<report>-<seed>.json      a check of a report: digest and salt
 //! DIR/<genesis>/disputes/<dispute>/moves.jsonl   moves in a dispute, from before they are sent
 //! DIR/<genesis>/disputes/of-<job>-<key>/         what was computed for disputes with a defendant
 //! DIR/<genesis>/disputes/accused/     accusations with their salts, and manifests of others
@@ -26,6 +28,7 @@ mod chains;
 mod quota;
 mod replays;
 mod space;
+mod stints;
 mod units;
 
 pub use audits::{result_folder, Accused, AskedRecord, AuditFolder, StandingRecord};
@@ -33,6 +36,7 @@ pub use chains::OtherChain;
 pub use quota::{Quota, Unused};
 pub use replays::SavedReplays;
 pub use space::{is_here, Claimed, Space};
+pub use stints::{CheckRecord, LapFile, LapTree};
 pub use units::{Settled, UnitRecord};
 
 #[cfg(test)]
@@ -248,7 +252,7 @@ impl Home {
 		let lock = Lock::take(root)?;
 		let chain = root.join(short(genesis));
 		files::create_folder(&root.join("data"))?;
-		for name in ["", "jobs", "audits", "units", "disputes"] {
+		for name in ["", "jobs", "audits", "units", "stints", "disputes"] {
 			let folder = chain.join(name);
 			files::create_private_folder(&folder)?;
 		}

@@ -239,7 +239,8 @@ impl Units {
 				seed: view.seed,
 				result,
 				salt: Salt::random(),
-				work: project.template.credit(project.difficulty, &result),
+				work: project.template.credit(project.difficulty, &result)
+					/ u64::from(project.replicas).max(1),
 				seconds,
 				height: best,
 				settled: None,

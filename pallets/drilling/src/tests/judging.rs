@@ -16,7 +16,7 @@ fn judged(rule: Mismatch, acts: &[Act]) -> Vec<AccountId> {
 }
 
 #[test]
-fn who_agrees_is_credited_the_work() {
+fn who_agrees_shares_the_work() {
 	run(|| {
 		let members = judged(Mismatch::Majority, &[Say(1), Say(1)]);
 		System::assert_has_event(
@@ -26,11 +26,11 @@ fn who_agrees_is_credited_the_work() {
 		assert_eq!(idle(), members.iter().copied().collect());
 		assert!(Credited::get().is_empty() && settling(&unit(0).phase));
 		until_over(0);
-		assert_eq!(Credited::get(), [(members[0], work()), (members[1], work())]);
+		assert_eq!(Credited::get(), [(members[0], work() / 2), (members[1], work() / 2)]);
 		assert!(Debited::get().is_empty());
 		assert_eq!(Results::<Test>::get(0, 0), Some(Outcome { result: result(1), agreeing: 2 }));
 		let event =
-			Event::Credited { assignment: 0, project: 0, index: 0, work: work(), agreeing: 2 };
+			Event::Credited { assignment: 0, project: 0, index: 0, work: work() / 2, agreeing: 2 };
 		System::assert_last_event(event.into());
 		System::assert_has_event(Event::ProjectDone { project: 0, agreed: 1, abandoned: 0 }.into());
 		assert!(matches!(project(0).stage, Stage::Done { .. }));
@@ -41,12 +41,12 @@ fn who_agrees_is_credited_the_work() {
 fn a_majority_holds_and_the_minority_loses() {
 	run(|| {
 		let members = judged(Mismatch::Majority, &[Say(1), Say(2), Say(1)]);
-		assert_eq!(Debited::get(), [(members[1], work())]);
+		assert_eq!(Debited::get(), [(members[1], work() / 3)]);
 		System::assert_has_event(
 			Event::PowerLost {
 				assignment: 0,
 				driller: members[1],
-				work: work(),
+				work: work() / 3,
 				fault: Fault::Contrary,
 			}
 			.into(),
@@ -54,7 +54,7 @@ fn a_majority_holds_and_the_minority_loses() {
 		// It stays in the pool.
 		assert_eq!(idle().len(), 3);
 		until_over(0);
-		assert_eq!(Credited::get(), [(members[0], work()), (members[2], work())]);
+		assert_eq!(Credited::get(), [(members[0], work() / 3), (members[2], work() / 3)]);
 		assert_eq!(Results::<Test>::get(0, 0), Some(Outcome { result: result(1), agreeing: 2 }));
 	});
 }
@@ -77,7 +77,7 @@ fn without_a_majority_nobody_gains_or_loses() {
 fn where_all_lose_one_who_differs_costs_all() {
 	run(|| {
 		let members = judged(Mismatch::AllLose, &[Say(1), Say(1), Say(2)]);
-		assert_eq!(Debited::get(), members.iter().map(|m| (*m, work())).collect::<Vec<_>>());
+		assert_eq!(Debited::get(), members.iter().map(|m| (*m, work() / 3)).collect::<Vec<_>>());
 		assert_eq!(attempts(0, 0), Some(1));
 		blocks(4);
 		assert!(Credited::get().is_empty());
@@ -88,7 +88,7 @@ fn where_all_lose_one_who_differs_costs_all() {
 fn who_does_not_commit_loses_and_is_dismissed() {
 	run(|| {
 		let members = judged(Mismatch::Majority, &[Say(1), Vanish, Say(1)]);
-		assert_eq!(Debited::get(), [(members[1], work())]);
+		assert_eq!(Debited::get(), [(members[1], work() / 3)]);
 		System::assert_has_event(Event::Dismissed { driller: members[1] }.into());
 		assert!(!Pool::<Test>::contains_key(members[1]));
 		until_over(0);
@@ -102,12 +102,12 @@ fn who_does_not_commit_loses_and_is_dismissed() {
 fn who_does_not_reveal_loses_and_is_dismissed() {
 	run(|| {
 		let members = judged(Mismatch::Majority, &[Say(1), Say(1), Seal]);
-		assert_eq!(Debited::get(), [(members[2], work())]);
+		assert_eq!(Debited::get(), [(members[2], work() / 3)]);
 		System::assert_has_event(
 			Event::PowerLost {
 				assignment: 0,
 				driller: members[2],
-				work: work(),
+				work: work() / 3,
 				fault: Fault::NotRevealed,
 			}
 			.into(),
@@ -123,7 +123,7 @@ fn who_does_not_reveal_loses_and_is_dismissed() {
 fn who_is_left_alone_loses_nothing() {
 	run(|| {
 		let members = judged(Mismatch::AllLose, &[Say(1), Vanish, Vanish]);
-		assert_eq!(Debited::get(), [(members[1], work()), (members[2], work())]);
+		assert_eq!(Debited::get(), [(members[1], work() / 3), (members[2], work() / 3)]);
 		assert_eq!(idle(), [members[0]].into());
 		System::assert_has_event(
 			Event::Reissued { assignment: 0, project: 0, index: 0, failure: Failure::TooFew }
@@ -205,7 +205,7 @@ fn a_trial_that_diverged_is_kept_and_credited_nothing() {
 		}
 		let credited: Vec<u64> = Credited::get().into_iter().map(|(_, work)| work).collect();
 		let work = trial().difficulty().unwrap();
-		assert_eq!(credited, [0, 0, work, work]);
+		assert_eq!(credited, [0, 0, work / 2, work / 2]);
 		assert_eq!(Results::<Test>::get(0, 1).unwrap().result, scored);
 	});
 }

@@ -4,7 +4,7 @@ use crate::{mock::*, Error, Event, HoldReason, OpenProjects, Stage, TemplateFaul
 use frame_support::{assert_noop, assert_ok, traits::fungible::InspectHold};
 use sp_runtime::{DispatchError, TokenError};
 use trainyard_protocol::{
-	drill::{DrillError, Mismatch, Template},
+	drill::{self, DrillError, Mismatch, Template},
 	Text,
 };
 
@@ -106,6 +106,41 @@ fn open_projects_are_bounded_and_ended_ones_make_room() {
 		assert_ok!(Drilling::withdraw_project(signed(PROPOSER), 2));
 		assert_ok!(fifth());
 		assert_eq!(OpenProjects::<Test>::get(), 4);
+	});
+}
+
+/// A deadline that only fast machines keep would take the power of all others.
+#[test]
+fn a_unit_has_time_at_the_slowest_rate() {
+	run(|| {
+		let template = Template::Chain { size: 256, links: 900 };
+		let work = template.measure().unwrap().needs.work;
+		let least = drill::least_blocks(work);
+		assert!(least > 4 && work / u64::from(least - 2) <= drill::SLOWEST_BLOCK, "{least}");
+		let propose = |blocks| {
+			let title = Text::new("chains").unwrap();
+			let rule = Mismatch::Majority;
+			Drilling::propose(signed(PROPOSER), title, template.clone(), rule, 2, 1, blocks)
+		};
+		assert_noop!(propose(least - 1), Error::<Test>::TooHasty);
+		assert_ok!(propose(least));
+	});
+}
+
+/// Whoever sees the votes go against its project does not save the deposit by taking it back.
+#[test]
+fn what_the_votes_condemn_is_lost_all_the_same() {
+	run(|| {
+		let id = propose(2, 1);
+		let jackpot = Balances::free_balance(JACKPOT);
+		for who in VOTERS {
+			assert_ok!(Drilling::vote(signed(who), id, false));
+		}
+		assert_ok!(Drilling::withdraw_project(signed(PROPOSER), id));
+		let deposit = PROJECT_DEPOSIT + UNIT_DEPOSIT;
+		assert_eq!(Balances::free_balance(JACKPOT), jackpot + deposit);
+		assert_ok!(Drilling::clear(signed(PROPOSER), id));
+		assert_eq!(Balances::free_balance(PROPOSER), ENDOWMENT - deposit);
 	});
 }
 

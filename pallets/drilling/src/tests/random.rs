@@ -227,7 +227,8 @@ fn check(issuance: u128, book: &mut Book) {
 	}
 	System::reset_events();
 	for (project, index, outcome) in Results::<Test>::iter() {
-		let work = Projects::<Test>::get(project).unwrap().difficulty;
+		let project_of = Projects::<Test>::get(project).unwrap();
+		let work = project_of.difficulty / u64::from(project_of.replicas);
 		assert_eq!(
 			book.get(&(project, index)),
 			Some(&(outcome.agreeing, work)),
@@ -273,10 +274,11 @@ proptest! {
 			// what ended is removed; projects that wait for drillers are ended by their proposers.
 			ServiceWeight::set(Weight::MAX);
 			VerifiersBusy::set(false);
+			VerifierBonds::set(VERIFIERS.into_iter().map(|who| (who, BOND)).collect());
 			for driller in DRILLERS {
 				let _ = Drilling::retire(signed(driller));
 			}
-			for _ in 0..80 + crate::CHECK_PAUSE {
+			for _ in 0..120 + crate::CHECK_PAUSE {
 				next_block();
 				check(issuance, &mut book);
 			}

@@ -27,6 +27,7 @@ fn drilling_is_credited_and_debited() {
 		assert_eq!((ledger.drilling.total, ledger.training), (6_000, Default::default()));
 		assert_eq!(Hashrate::trainer(&5).unwrap().drilling_total, 6_000);
 
+		assert_eq!(<Hashrate as Drillers<u64>>::drilled(&5), 6_000);
 		Hashrate::debit_drilling(&5, 2_000);
 		assert_last(Event::DrillingDebited { trainer: 5, work: 2_000, effective: 396 });
 		assert_eq!(Power::<Test>::get(5).drilling.total, 6_000);

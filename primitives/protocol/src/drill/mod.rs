@@ -56,6 +56,11 @@ pub const MAX_UNIT_WORK: MicroUt = 1_000_000;
 /// Least work of one unit: 4.32 x 10^8 FLOP, a tenth of a second of one core, and more than the
 /// transactions of the unit.
 pub const MIN_UNIT_WORK: MicroUt = 1_000;
+/// Work that the slowest machine for which there must be time computes in a block, in micro-ut:
+/// 12 GFLOP, 2 GFLOP/s at 6 s a block.
+pub const SLOWEST_BLOCK: MicroUt = 27_777;
+/// Blocks for the transactions of a unit, beside its work.
+pub const UNIT_TRANSACTIONS: u32 = 2;
 /// Class of the machines that compute units: a trial may ask no more of them than a job.
 pub const UNIT_MACHINE: MachineClass = MachineClass::Gib8;
 /// Memory for programs and for threads, besides the tensors of a chain or of a calibration.
@@ -195,6 +200,13 @@ pub struct UnitResult {
 	/// How a trial did, with a loss that is no NaN; none for other units, and for a trial that
 	/// diverged.
 	pub score: Option<Evaluation>,
+}
+
+/// Returns the least blocks that a project must give for computing a unit of so much work: a shorter
+/// time would cost all that are slower their power, however honest they are.
+pub fn least_blocks(work: MicroUt) -> crate::job::BlockNumber {
+	let blocks = work.div_ceil(SLOWEST_BLOCK);
+	u32::try_from(blocks).unwrap_or(u32::MAX).saturating_add(UNIT_TRANSACTIONS)
 }
 
 impl Template {

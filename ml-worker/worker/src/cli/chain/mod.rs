@@ -327,7 +327,7 @@ mod tests {
 			"x verifier-status //Charlie --json",
 			"x trainer --suri-file suri --max-disk-mib 4096",
 			"x submit job.toml --suri-file suri",
-			"x driller --suri //Alice --dir d --bond 100 --threads 2 --units 3 --json \
+			"x driller --suri //Alice --dir d --bond 100 --threads 2 --projects --units 3 --json \
 			 --test-only-cheat --device cpu",
 			"x project propose project.toml --suri //Alice",
 			"x project vote 3 --aye --suri //Bob",

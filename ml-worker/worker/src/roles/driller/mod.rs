@@ -1,6 +1,7 @@
-//! The driller: computes units of drilling, as many as it is given.
+//! The driller: computes laps of stints all the time, and units of projects where its owner wants that.
 
 mod plan;
+mod stint;
 mod tally;
 
 use super::{
@@ -55,13 +56,33 @@ pub struct DrillerArgs {
 	/// the start]
 	#[arg(long, value_name = "MIB")]
 	max_disk_mib: Option<u64>,
+	/// Compute units of projects beside stints: the account enters the pool of drillers, and loses
+	/// power for each unit that it is given and does not compute in time. A unit brings each of those
+	/// who compute it its part of the work
+	#[arg(long)]
+	projects: bool,
+	/// Compute no stints, only units of projects
+	#[arg(long, requires = "projects")]
+	no_stints: bool,
+	/// Compute at most this many laps a second, in all threads together
+	#[arg(long, value_name = "N", conflicts_with = "no_stints", value_parser = parse_pace)]
+	max_laps_per_second: Option<f64>,
 	/// Stop after this many units: leave the pool of drillers, and end when they are judged
-	#[arg(long, value_name = "N")]
+	#[arg(long, value_name = "N", requires = "projects")]
 	units: Option<u32>,
+	/// Stop after this many credited stints: give the last one up, and end
+	#[arg(long, value_name = "N", conflicts_with_all = ["units", "no_stints"])]
+	stints: Option<u32>,
 	/// FOR TESTS: compute nothing and commit to made-up results. Power is lost, and the bond where
 	/// a recomputation finds it
 	#[arg(long)]
 	test_only_cheat: bool,
+}
+
+/// Reads a number of laps a second.
+fn parse_pace(text: &str) -> Result<f64, String> {
+	let pace = text.parse::<f64>().ok().filter(|pace| (0.001..=1e9).contains(pace));
+	pace.ok_or_else(|| "a number from 0.001 on is needed, for example 2.5".to_owned())
 }
 
 /// Says why the driller cannot work at all.
@@ -90,6 +111,8 @@ enum Key {
 	Pool(Pool),
 	/// The data of a project.
 	Data(ProjectId),
+	/// A step of a stint.
+	Stint(stint::Step),
 }
 
 /// What a daemon remembers between two blocks.
@@ -98,6 +121,7 @@ struct Memory {
 	/// Units that were computed here, by assignment and seed.
 	records: HashMap<(AssignmentId, H256), UnitRecord>,
 	tally: Tally,
+	stints: stint::Stints,
 	/// Units revealed by this process.
 	revealed: u32,
 	/// Height at which it was decided to take no more units.
@@ -124,7 +148,7 @@ impl Memory {
 
 	/// Describes what this process has done.
 	fn summary(&self) -> String {
-		self.tally.summary(self.open())
+		format!("{}; {}", self.tally.summary(self.open()), self.stints.summary())
 	}
 }
 
@@ -133,8 +157,15 @@ struct Driller {
 	sender: Arc<Transactor>,
 	home: Arc<Home>,
 	units: Arc<Units>,
-	/// Units after which it ends.
+	/// Units, and stints, after which it ends.
 	most: Option<u32>,
+	most_stints: Option<u32>,
+	/// Whether it computes units of projects, and stints.
+	projects: bool,
+	laps: bool,
+	/// Threads that compute laps, and the most laps of a second.
+	threads: usize,
+	pace: Option<f64>,
 	report: Reporter,
 }
 
@@ -179,7 +210,19 @@ impl Role for DrillerRole {
 			records: records.into_iter().map(|r| ((r.assignment, r.seed), r)).collect(),
 			..Memory::default()
 		};
-		let driller = Arc::new(Driller { chain, sender, home, units, most: args.units, report });
+		let driller = Arc::new(Driller {
+			chain,
+			sender,
+			home,
+			units,
+			most: args.units,
+			most_stints: args.stints,
+			projects: args.projects,
+			laps: !args.no_stints,
+			threads: rayon::current_num_threads(),
+			pace: args.max_laps_per_second,
+			report,
+		});
 		Ok(Self { driller, memory })
 	}
 
@@ -198,6 +241,14 @@ impl Role for DrillerRole {
 			Key::Data(project) => TaskName::new("data")
 				.of(format!("project {project}"))
 				.or_else("units of it would be missed; it will be tried again"),
+			Key::Stint(step) => match step {
+				stint::Step::Begin => TaskName::new("begin").of("a stint"),
+				stint::Step::Report(number) => {
+					TaskName::new("report").of(format!("stint {number}"))
+				}
+				stint::Step::Open(id) => TaskName::new("open").of(format!("report {id}")),
+				stint::Step::Retire => TaskName::new("retire").of("a stint"),
+			},
 		}
 	}
 
@@ -225,7 +276,9 @@ impl Role for DrillerRole {
 	}
 
 	async fn leave(&mut self, _: Ended) -> Option<String> {
-		self.driller.retire().await;
+		if self.driller.projects {
+			self.driller.retire().await;
+		}
 		Some(format!("stopping. {}", self.memory.summary()))
 	}
 }
@@ -244,6 +297,16 @@ impl Driller {
 		head: Head,
 	) -> Result<Next, LookError> {
 		let me = *self.me();
+		if self.laps {
+			self.look_at_stint(memory, tasks, head).await?;
+			if self.most_stints.is_some_and(|most| memory.stints.credited() >= most) {
+				memory.leaving.get_or_insert(head.number);
+			}
+		}
+		if !self.projects {
+			let done = memory.leaving.is_some() && memory.stints.is_over();
+			return Ok(if done { Next::Never } else { Next::Block });
+		}
 		self.prepare(memory, tasks, head.number).await?;
 		let assignment = self.chain.drilling_assignment(&me, head.hash).await?;
 		let enlisted = self.chain.drilling_pool(head.hash).await?.contains(&me);
@@ -379,7 +442,8 @@ impl Driller {
 			Key::Data(project) => {
 				memory.prepared.insert(project);
 			}
-			Key::Unit(_, _, Step::Commit) | Key::Pool(Pool::Enlist) => {}
+			Key::Stint(stint::Step::Retire) => memory.stints.note_retired(),
+			Key::Stint(_) | Key::Unit(_, _, Step::Commit) | Key::Pool(Pool::Enlist) => {}
 		}
 	}
 
@@ -489,7 +553,20 @@ mod tests {
 		let space = Space::new(Quota::of(u64::MAX));
 		let units = Arc::new(Units::new(&base, fetcher, Part::Driller, space, false));
 		let Base { chain, sender, home, report } = base;
-		let driller = Arc::new(Driller { chain, sender, home, units, most: None, report });
+		let (most, most_stints, projects, laps, threads) = (None, None, true, true, 1);
+		let driller = Arc::new(Driller {
+			chain,
+			sender,
+			home,
+			units,
+			most,
+			most_stints,
+			projects,
+			laps,
+			threads,
+			pace: None,
+			report,
+		});
 		DrillerRole { driller, memory: Memory::default() }
 	}
 

@@ -24,6 +24,7 @@ mod round;
 mod served;
 mod sources;
 mod standing;
+mod stints;
 mod timing;
 mod unseen;
 
@@ -78,6 +79,7 @@ use trainyard_protocol::{
 	job::{Balance, BlockNumber, JobState, WorkResult},
 	relay::RelayId,
 	seats::{Resources, LEAST_ROOM},
+	stint::ReportId,
 	JobId, MicroUt, H256,
 };
 
@@ -236,6 +238,8 @@ enum Key {
 	Dispute(JobId, Work),
 	/// A step of the recomputation of a unit.
 	Unit(AssignmentId, H256, Step),
+	/// A step of the check of a report.
+	Stint(ReportId, H256, stints::Step),
 	/// Coming back from a pause.
 	Resume,
 	/// Setting the key of this account's own draws.
@@ -255,6 +259,7 @@ struct Memory {
 	/// Rounds whose findings cannot be revealed, and units; each is reported once.
 	lost: HashSet<(JobId, u32)>,
 	lost_units: HashSet<AssignmentId>,
+	lost_checks: HashSet<ReportId>,
 	deadlines: Deadlines,
 	/// Jobs about which this account has disputes.
 	disputed: BTreeSet<JobId>,
@@ -265,8 +270,18 @@ struct Memory {
 impl Memory {
 	fn new(membership: Membership) -> Self {
 		let (unassessed, subjects, lost, lost_units) = Default::default();
-		let (deadlines, disputed, relayed) = Default::default();
-		Self { unassessed, membership, subjects, lost, lost_units, deadlines, disputed, relayed }
+		let (lost_checks, deadlines, disputed, relayed) = Default::default();
+		Self {
+			unassessed,
+			membership,
+			subjects,
+			lost,
+			lost_units,
+			lost_checks,
+			deadlines,
+			disputed,
+			relayed,
+		}
 	}
 }
 
@@ -396,6 +411,7 @@ impl Role for VerifierRole {
 
 	async fn look(&mut self, head: Head, tasks: &mut Tasks<Key>) -> Result<Next, LookError> {
 		self.verifier.look_at_checks(&mut self.memory, tasks, head).await?;
+		self.verifier.look_at_stints(&mut self.memory, tasks, head).await?;
 		self.verifier.look_at_disputes(&mut self.memory, &mut self.driver, tasks, head).await?;
 		self.verifier.look_at_audits(&mut self.memory, tasks, head).await?;
 		Ok(Next::Block)
@@ -413,6 +429,9 @@ impl Role for VerifierRole {
 				.with("dispute", step.id),
 			Key::Dispute(job, Work::Accuse(..)) => {
 				TaskName::new("dispute").of_job(*job).of("an accusation")
+			}
+			Key::Stint(id, _, step) => {
+				TaskName::new(word(step)).of(format!("check of report {id}")).with("report", *id)
 			}
 			Key::Resume => TaskName::new("resume"),
 			Key::Draws => TaskName::new("set_vrf_key"),

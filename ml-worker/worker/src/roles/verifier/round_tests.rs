@@ -55,7 +55,7 @@ use tokio::{net::TcpListener, sync::watch};
 use trainyard_client::{
 	fake::{self, FakeNode},
 	keys, AccountId32, AssignmentView, BlobView, Head, MemberView, RelayView, ReplicaView,
-	Transactor, VrfKey,
+	ReportView, Transactor, VrfKey,
 };
 use trainyard_program::spec::{CheckedSpec, InputFile};
 use trainyard_proof::{
@@ -108,6 +108,7 @@ fn node_with(jobs: Vec<JobView>) -> FakeNode {
 		"TrainyardApi_verifier" => Ok(None::<VerifierView>.encode()),
 		"TrainyardApi_relays_of" => Ok(Vec::<RelayView>::new().encode()),
 		"TrainyardApi_drilling_check" => Ok(Vec::<AssignmentView>::new().encode()),
+		"TrainyardApi_stint_checks" => Ok(Vec::<ReportView>::new().encode()),
 		_ => Err("no such method"),
 	})
 }

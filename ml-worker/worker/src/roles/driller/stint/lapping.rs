@@ -1,0 +1,292 @@
+//! Computes laps all the time, on several threads, and writes their results in order.
+
+use crate::roles::store::{LapFile, StoreError};
+use std::{
+	collections::BTreeMap,
+	path::Path,
+	sync::{
+		atomic::{AtomicBool, AtomicU32, Ordering},
+		Arc, Mutex, PoisonError,
+	},
+	thread::JoinHandle,
+	time::{Duration, Instant},
+};
+use trainyard_proof::drill::{Laps, UnitError};
+use trainyard_protocol::{stint::MAX_LAPS, H256};
+
+/// How long a thread rests before it looks again whether it may go on.
+const REST: Duration = Duration::from_millis(50);
+
+/// How laps are computed.
+#[derive(Clone, Copy, Debug)]
+pub struct How {
+	/// On how many threads.
+	pub threads: usize,
+	/// The least time from lap to lap of a thread.
+	pub interval: Option<Duration>,
+	/// Whether nothing is computed: for tests.
+	pub made_up: bool,
+}
+
+/// Says why laps are not computed.
+#[derive(Debug, thiserror::Error)]
+pub enum LapError {
+	/// Their results cannot be written.
+	#[error(transparent)]
+	Store(#[from] StoreError),
+	/// They cannot be computed.
+	#[error(transparent)]
+	Unit(#[from] UnitError),
+	/// The system cannot start the threads.
+	#[error("cannot start a thread: {0}")]
+	Threads(String),
+}
+
+/// Results before one that is none that are forgotten with it.
+const SUSPECT: u32 = 255;
+
+/// What the threads share.
+struct Shared {
+	seed: H256,
+	stop: AtomicBool,
+	pause: AtomicBool,
+	/// The next lap that nobody computes.
+	next: AtomicU32,
+	written: Mutex<Written>,
+}
+
+/// What is on disk, and what waits for a lap before it.
+struct Written {
+	file: LapFile,
+	waiting: BTreeMap<u32, H256>,
+	/// Why a thread ended.
+	trouble: Option<String>,
+}
+
+/// Threads that compute the laps of one stint until this is dropped.
+pub struct Lapping {
+	shared: Arc<Shared>,
+	threads: Vec<JoinHandle<()>>,
+	begun: Instant,
+	/// Results that were there at the beginning.
+	found: u32,
+}
+
+impl Lapping {
+	/// Goes on with the stint of this seed, whose results are in the file at `path`.
+	pub fn start(seed: H256, path: &Path, how: How) -> Result<Self, LapError> {
+		let How { threads, interval, made_up } = how;
+		let mut file = LapFile::open(path)?;
+		if !made_up {
+			check_end(&seed, path, &mut file)?;
+		}
+		let found = file.count();
+		let written = Mutex::new(Written { file, waiting: BTreeMap::new(), trouble: None });
+		let (stop, pause, next) = (false.into(), false.into(), found.into());
+		let shared = Arc::new(Shared { seed, stop, pause, next, written });
+		let threads = (0..threads.max(1))
+			.map(|_| {
+				let shared = shared.clone();
+				let laps = Laps::chosen()?;
+				// A pool of one: the kernels of a lap stay on its thread.
+				let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+				let alone = alone.map_err(|e| LapError::Threads(e.to_string()))?;
+				let run = move || {
+					let compute = |index| alone.install(|| laps.compute(&shared.seed, index));
+					shared.run(made_up, interval, compute)
+				};
+				let thread = std::thread::Builder::new().name("laps".into()).spawn(run);
+				thread.map_err(|e| LapError::Threads(e.to_string()))
+			})
+			.collect::<Result<_, _>>()?;
+		Ok(Self { shared, threads, begun: Instant::now(), found })
+	}
+
+	/// Returns the seed of the stint.
+	pub fn seed(&self) -> H256 {
+		self.shared.seed
+	}
+
+	/// Lets the threads rest, or go on.
+	pub fn pause(&self, rest: bool) {
+		self.shared.pause.store(rest, Ordering::Relaxed);
+	}
+
+	/// Returns how many laps are written, so that a kill loses none of them.
+	pub fn count(&self) -> u32 {
+		self.shared.written().file.count()
+	}
+
+	/// Returns the laps that were computed here, and in how many seconds.
+	pub fn speed(&self) -> (u32, f64) {
+		let count = self.shared.written().file.count();
+		(count - self.found, self.begun.elapsed().as_secs_f64())
+	}
+
+	/// Returns why no more laps come, if that is so.
+	pub fn trouble(&self) -> Option<String> {
+		self.shared.written().trouble.clone()
+	}
+}
+
+/// Forgets results at the end of the file that are none: a machine that lost its power may have kept the
+/// file's length and not what was written last.
+fn check_end(seed: &H256, path: &Path, file: &mut LapFile) -> Result<(), LapError> {
+	let laps = Laps::chosen()?;
+	while let Some(last) = file.count().checked_sub(1) {
+		if LapFile::get(path, last)? == laps.compute(seed, last)? {
+			break;
+		}
+		file.truncate(last.saturating_sub(SUSPECT))?;
+	}
+	Ok(())
+}
+
+impl Drop for Lapping {
+	fn drop(&mut self) {
+		self.shared.stop.store(true, Ordering::Relaxed);
+		for thread in self.threads.drain(..) {
+			// What it was computing is lost, some hundredths of a second.
+			let _ = thread.join();
+		}
+	}
+}
+
+impl Shared {
+	fn written(&self) -> std::sync::MutexGuard<'_, Written> {
+		self.written.lock().unwrap_or_else(PoisonError::into_inner)
+	}
+
+	fn run(
+		&self,
+		made_up: bool,
+		interval: Option<Duration>,
+		compute: impl Fn(u32) -> Result<H256, UnitError>,
+	) {
+		while !self.stop.load(Ordering::Relaxed) {
+			let rests = self.pause.load(Ordering::Relaxed);
+			if rests || self.next.load(Ordering::Relaxed) >= MAX_LAPS {
+				std::thread::sleep(REST);
+				continue;
+			}
+			let begun = Instant::now();
+			let index = self.next.fetch_add(1, Ordering::Relaxed);
+			let result = if made_up {
+				std::thread::sleep(REST / 10);
+				Ok(trainyard_proof::hash::blake2_256(&index.to_le_bytes()))
+			} else {
+				compute(index)
+			};
+			let stored = match result {
+				Ok(result) => self.store(index, result).map_err(|e| e.to_string()),
+				Err(e) => Err(e.to_string()),
+			};
+			if let Err(trouble) = stored {
+				self.written().trouble.get_or_insert(trouble);
+				return;
+			}
+			// In short rests, to end soon.
+			while interval.is_some_and(|interval| begun.elapsed() < interval)
+				&& !self.stop.load(Ordering::Relaxed)
+			{
+				let left = interval.unwrap_or_default().saturating_sub(begun.elapsed());
+				std::thread::sleep(left.min(REST));
+			}
+		}
+	}
+
+	/// Writes a result once all before it are there.
+	fn store(&self, index: u32, result: H256) -> Result<(), StoreError> {
+		let mut written = self.written();
+		let written = &mut *written;
+		written.waiting.insert(index, result);
+		while let Some(next) = written.waiting.remove(&written.file.count()) {
+			written.file.push(&next)?;
+		}
+		Ok(())
+	}
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+	use crate::roles::store::Home;
+
+	fn how(threads: usize, made_up: bool) -> How {
+		How { threads, interval: None, made_up }
+	}
+
+	/// However many threads there are, and however often it is stopped, the file has the laps in order;
+	/// and what a loss of power left at its end is computed again.
+	#[test]
+	fn laps_are_written_in_order_and_gone_on_with() {
+		let folder = tempfile::tempdir().unwrap();
+		let home = Home::open(folder.path(), &H256::zero()).unwrap();
+		let seed = H256([5; 32]);
+		let path = home.laps(&seed);
+		let mut counts = vec![0];
+		for threads in [1, 3] {
+			let lapping = Lapping::start(seed, &path, how(threads, false)).unwrap();
+			let before = lapping.count();
+			assert!(before >= *counts.last().unwrap());
+			while lapping.count() < before + 4 {
+				assert_eq!(lapping.trouble(), None);
+				std::thread::sleep(REST);
+			}
+			counts.push(lapping.count());
+			assert!(lapping.speed().0 >= 4);
+		}
+		let laps = Laps::chosen().unwrap();
+		let all = LapFile::open(&path).unwrap().count();
+		for index in 0..all {
+			let result = LapFile::get(&path, index).unwrap();
+			assert_eq!(laps.compute(&seed, index).unwrap(), result, "{index} of {all}");
+		}
+		let mut file = LapFile::open(&path).unwrap();
+		for _ in 0..300 {
+			file.push(&H256::zero()).unwrap();
+		}
+		check_end(&seed, &path, &mut file).unwrap();
+		assert!(file.count() <= all);
+		for index in 0..file.count() {
+			assert_ne!(LapFile::get(&path, index).unwrap(), H256::zero());
+		}
+	}
+
+	#[test]
+	fn a_pace_is_kept() {
+		let folder = tempfile::tempdir().unwrap();
+		let home = Home::open(folder.path(), &H256::zero()).unwrap();
+		let seed = H256([5; 32]);
+		let interval = Some(Duration::from_millis(200));
+		let how = How { interval, ..how(2, true) };
+		let begun = Instant::now();
+		let lapping = Lapping::start(seed, &home.laps(&seed), how).unwrap();
+		while lapping.count() < 8 {
+			std::thread::sleep(REST / 10);
+		}
+		// Four of each thread, with three rests between them.
+		assert!(begun.elapsed() >= Duration::from_millis(600));
+	}
+
+	#[test]
+	fn who_rests_computes_nothing() {
+		let folder = tempfile::tempdir().unwrap();
+		let home = Home::open(folder.path(), &H256::zero()).unwrap();
+		let seed = H256([5; 32]);
+		let lapping = Lapping::start(seed, &home.laps(&seed), how(2, true)).unwrap();
+		while lapping.count() == 0 {
+			std::thread::sleep(REST);
+		}
+		lapping.pause(true);
+		// What was begun before is finished.
+		std::thread::sleep(REST * 4);
+		let count = lapping.count();
+		std::thread::sleep(REST * 4);
+		assert_eq!(lapping.count(), count);
+		lapping.pause(false);
+		while lapping.count() == count {
+			std::thread::sleep(REST);
+		}
+	}
+}
