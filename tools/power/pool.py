@@ -3,6 +3,8 @@ absorbs, and whether power follows computing.
 
 Rates in FLOP/s, work in ut, time in blocks of 6 s."""
 
+from math import comb
+
 import numpy as np
 
 from markdown import percent, table
@@ -21,6 +23,10 @@ CHECK_FEE = 0.05  # runtime/src/configs/drilling.rs
 HALF_LIFE_BLOCKS = 7 * DAY
 POOL = 256  # verifiers
 LAP_FLOP = 1.0e9
+GROWTH = 2  # primitives/protocol/src/stint.rs
+FREE_WORK = 2.0  # ut a block, of the same file
+DOUBTERS = 15  # pallets/stints/src/types.rs
+LEAST_BOND, FORGERY_SLASH = 100.0, 0.5  # TRY; runtime/src/configs
 # Before stints: a batch of 32 units of at most 1 ut each 24 blocks, in which all of a group compute.
 BEFORE_UNITS, BEFORE_BLOCKS, BEFORE_REPLICAS = 32, 24, 3
 
@@ -28,6 +34,12 @@ BEFORE_UNITS, BEFORE_BLOCKS, BEFORE_REPLICAS = 32, 24, 3
 def period(drillers):
     """The period at which retargeting comes to rest: stints last a quarter of it more on the average."""
     return max(MIN_PERIOD, int(np.ceil(drillers / (1.25 * REPORTS_PER_BLOCK))))
+
+
+def interval(drillers):
+    """Blocks between two reports of a driller on the average: a stint lasts up to a half more than a
+    period."""
+    return 1.25 * period(drillers)
 
 
 def dynamics(drillers, blocks, seed=3):
@@ -59,10 +71,10 @@ def dynamics(drillers, blocks, seed=3):
 
 
 def run(rates, days=28):
-    """Drillers that report once a period for so many days. Returns their power (as work that would
+    """Drillers that report as often as they may for so many days. Returns their power (as work that would
     add it now, ut), the mean chance of a check in the first day and in the last period, and what each
     has paid for checks, TRY."""
-    length = period(len(rates))
+    length = interval(len(rates))
     steps = max(2, days * DAY // length)
     work = rates * length * BLOCK_SECONDS / FLOP_PER_UT
     stock = np.zeros(len(rates))
@@ -162,12 +174,32 @@ def split_table():
     return table(columns, rows)
 
 
+def passes(friends):
+    """The chance that a false report is confirmed, of one who has this share of all verifiers' seats for
+    friends: all three of the first committee, or else most of the fifteen of the second."""
+    first = friends**CHECKERS
+    least = DOUBTERS // 2 + 1
+    second = sum(
+        comb(DOUBTERS, n) * friends**n * (1 - friends) ** (DOUBTERS - n)
+        for n in range(least, DOUBTERS + 1)
+    )
+    return first + (1 - first) * second
+
+
+def silence(blocks):
+    """The part of its power that one loses by silence that has drilled for long, where reports come
+    after so many blocks."""
+    left = 0.5 ** (blocks / HALF_LIFE_BLOCKS)
+    stock = left / (1 - left)
+    return min(1.0, 2 / max(LEAST_CHANCE, 2 / stock) / stock)
+
+
 def kept(fake, ratio, friends=0.0):
     """What one keeps on the average, in units of what a report claims, that claims a part `fake`
     falsely and has `ratio` claims' worth of power to lose: as a cheat, and honestly. With `friends`, a
-    share of all verifiers' seats, a committee that has no other verifier confirms what is false."""
+    share of all verifiers' seats, what is false passes where it `passes`."""
     chance = min(1.0, max(LEAST_CHANCE, 2 / ratio if ratio > 0 else 1.0))
-    found = chance * (1 - (1 - fake) ** SAMPLES) * (1 - friends**CHECKERS)
+    found = chance * (1 - (1 - fake) ** SAMPLES) * (1 - passes(friends))
     return (1 - found) * (ratio + 1), ratio + 1 - fake
 
 
@@ -210,12 +242,18 @@ def check():
             assert cheat <= honest + 1e-9, (fake, ratio, cheat, honest)
             # With two fifths of all seats as friends too, where there is as much to lose as is claimed.
             cheat, honest = kept(float(fake), ratio, friends=0.4)
-            assert cheat <= honest + 1e-9 or ratio < 0.2, (fake, ratio, cheat, honest)
-    # Who has nothing to lose has its bond, and may claim 2 ut a block: 100 ut for 50 blocks, of which
-    # a confirmed lie brings all. With two fifths of the seats one in sixteen is confirmed, and fifteen
-    # are silence, for half of the least bond each.
-    tries = 1 / 0.4**CHECKERS
-    assert tries > 15 and (tries - 1) * 50 > 700
+            assert cheat <= honest + 1e-9 or ratio * GROWTH < 1, (fake, ratio, cheat, honest)
+    # Who has nothing to lose has its bond, and may claim 2 ut a block: 100 ut in 50 blocks, which a
+    # confirmed lie brings, and half of the least bond is what another costs.
+    for friends, part in ((0.4, 0.263), (0.3, 0.076), (0.2, 0.012)):
+        assert abs(passes(friends) - part) < 0.0006, passes(friends)
+    wrong = (1 / passes(0.4) - 1) * LEAST_BOND * FORGERY_SLASH
+    assert abs(wrong - 140) < 1 and FREE_WORK * MIN_PERIOD == 100, wrong
+    # Silence, and the part of reports that is checked where stints are long.
+    assert abs(silence(1.25 * MIN_PERIOD) - 0.055) < 0.0005
+    assert silence(1.25 * 900) < 1 and silence(1.25 * 910) == 1
+    left = 0.5 ** (1.25 * 5_000 / HALF_LIFE_BLOCKS)
+    assert round(left / (1 - left) / 2) == 11
     # An owner who splits gains nothing, and pays more.
     others = np.full(90, 1e11)
     shares, costs = [], []

@@ -247,13 +247,19 @@ mod benchmarks {
 		assert_eq!(Reports::<T>::get(id).unwrap().committee.len() as u32, CHECKERS);
 	}
 
-	/// Both committees are full, those of the second are paid, and the driller is slashed.
+	/// Both committees sat, with `n` seats together, all of the second are paid, and the driller is
+	/// slashed.
 	#[benchmark]
-	fn conclude() {
+	fn conclude(n: Linear<4, { CHECKERS + DOUBTERS }>) {
 		let (id, _) = full::<T>(|_| Phase::Opening { until: 0, reveals: 0 });
 		Reports::<T>::mutate(id, |record| {
 			let record = record.as_mut().unwrap();
+			record.doubted = true;
 			record.opened = Some(H256::repeat_byte(1));
+			while record.committee.len() > n as usize {
+				let seat = record.committee.remove(0);
+				Seats::<T>::remove(seat.who, id);
+			}
 			for seat in record.committee.iter_mut() {
 				seat.commitment = Some(H256::zero());
 				seat.digest = Some(H256::repeat_byte(2));

@@ -8,14 +8,14 @@
 //! three found something else than these pays for it.
 //!
 //! A driller that is silent about what was drawn loses as much as a liar must fear: power, and a part
-//! of its bond for what its power does not cover. So does one whose report fifteen neither confirm nor
-//! refute, in power alone.
+//! of its bond for what its power does not cover. So does one whose report the fifteen neither confirm
+//! nor refute, where most of them found something else; where they did not, in power alone.
 
 use crate::{
-	rules::{judge, services, Finding, Service},
+	rules::{is_contradicted, judge, services, Finding, Service},
 	stints::ReportOf,
-	Config, Error, Event, Pallet, Phase, Report, Reports, Seat, Seats, Stints, Task, WeightInfo,
-	CHECKERS, CHECK_PAUSE, DOUBTERS, MAX_CHECK_WAIT,
+	Config, Error, Event, Pallet, Phase, Report, Reports, Scarce, Seat, Seats, Stints, Task,
+	WeightInfo, CHECKERS, CHECK_PAUSE, DOUBTERS, MAX_CHECK_WAIT,
 };
 use alloc::vec::Vec;
 use codec::Encode;
@@ -26,7 +26,7 @@ use sp_runtime::Permill;
 use trainyard_pallet_support::agenda::Clock;
 use trainyard_protocol::{
 	job::{Balance, BlockNumber},
-	stint::{self, ReportId},
+	stint::{self, ReportId, CERTAIN},
 	MicroUt, H256,
 };
 use trainyard_traits::{Beacon, Drawn, Drillers, Seed, VerifierPool};
@@ -216,6 +216,9 @@ impl<T: Config> Pallet<T> {
 			}
 		}
 		let Drawn::Seated(verifiers) = drawn else {
+			if matches!(drawn, Drawn::TooFew) {
+				Scarce::<T>::put(now);
+			}
 			let waiting = Self::await_verifiers(id, report, now, waits.unwrap_or(now));
 			return weight.saturating_add(waiting);
 		};
@@ -251,8 +254,16 @@ impl<T: Config> Pallet<T> {
 		if until > since.saturating_add(MAX_CHECK_WAIT) {
 			Self::release(&report, id, true);
 			Self::forget(id, &report.driller);
-			Self::deposit_event(Event::Void { report: id });
-			return T::WeightInfo::conclude();
+			let (first, _) = report.found();
+			if report.doubted && is_contradicted(report.opened, &first) {
+				let work = stint::at_stake(report.work, report.chance);
+				T::Drillers::debit_drilling(&report.driller, work);
+				let driller = report.driller.clone();
+				Self::deposit_event(Event::Unconfirmed { report: id, driller, work, slashed: 0 });
+			} else {
+				Self::deposit_event(Event::Void { report: id });
+			}
+			return T::WeightInfo::conclude(report.committee.len() as u32);
 		}
 		report.phase = Phase::Drawing { after: T::Beacon::draw_height(until), waits: Some(since) };
 		Reports::<T>::insert(id, report);
@@ -267,16 +278,22 @@ impl<T: Config> Pallet<T> {
 		if finding == Finding::Doubted {
 			let after = T::Beacon::draw_height(now);
 			report.phase = Phase::Drawing { after, waits: Some(now) };
+			report.doubted = true;
+			// They have done what they can, and should not wait with their stakes for others.
+			for seat in &report.committee {
+				T::Verifiers::release(&seat.who, &stint::needs(), seat.digest.is_some());
+			}
+			let seats = report.committee.len() as u32;
 			Reports::<T>::insert(id, report);
 			Self::deposit_event(Event::Doubted { report: id });
-			return Self::wait(id, after, T::WeightInfo::begin_opening());
+			return Self::wait(id, after, T::WeightInfo::conclude(seats));
 		}
 		Self::release(&report, id, false);
 		match finding {
 			Finding::Confirmed => Self::credit(id, &report, true),
 			Finding::Absent => {
 				let work = stint::at_stake(report.work, report.chance);
-				let slashed = Self::take_stake(&report.driller, work);
+				let slashed = Self::take_stake(&report, work);
 				Self::forget(id, &report.driller);
 				let driller = report.driller.clone();
 				Self::deposit_event(Event::NotOpened { report: id, driller, work, slashed });
@@ -289,20 +306,28 @@ impl<T: Config> Pallet<T> {
 			}
 			Finding::Undecided | Finding::Doubted => {
 				let work = stint::at_stake(report.work, report.chance);
-				T::Drillers::debit_drilling(&report.driller, work);
+				// A liar's friends abstain rather than convict it: what most of the others found is as
+				// good a reason as silence.
+				let slashed = if is_contradicted(report.opened, &second) {
+					Self::take_stake(&report, work)
+				} else {
+					T::Drillers::debit_drilling(&report.driller, work);
+					0
+				};
 				Self::forget(id, &report.driller);
 				let driller = report.driller.clone();
-				Self::deposit_event(Event::Unconfirmed { report: id, driller, work });
+				Self::deposit_event(Event::Unconfirmed { report: id, driller, work, slashed });
 			}
 		}
-		T::WeightInfo::conclude()
+		T::WeightInfo::conclude(report.committee.len() as u32)
 	}
 
 	/// Takes the power of `work`, and of the bond the part of `ForgerySlash` that the power does not
 	/// cover: who has no power to lose could be silent for nothing. Returns what was taken of the bond.
-	fn take_stake(driller: &T::AccountId, work: MicroUt) -> Balance {
+	fn take_stake(report: &ReportOf<T>, work: MicroUt) -> Balance {
+		let driller = &report.driller;
 		let missing = work.saturating_sub(T::Drillers::drilled(driller));
-		if missing == 0 {
+		if Self::is_covered(report) {
 			T::Drillers::debit_drilling(driller, work);
 			return 0;
 		}
@@ -314,12 +339,18 @@ impl<T: Config> Pallet<T> {
 	/// Returns the blocks that a driller has to open what was drawn. Long, where its power answers for
 	/// its silence: machines are restarted. Others hold seats of verifiers no longer than these take.
 	fn time_to_open(report: &ReportOf<T>) -> BlockNumber {
-		let stake = stint::at_stake(report.work, report.chance);
-		if T::Drillers::drilled(&report.driller) >= stake {
+		if Self::is_covered(report) {
 			T::OpenBlocks::get().max(Self::period() / 2)
 		} else {
 			T::CheckBlocks::get()
 		}
+	}
+
+	/// Returns whether a driller has as much power to lose as its silence costs, or had when it reported:
+	/// that is so where the check was not certain. (Power decays meanwhile, by a little.)
+	fn is_covered(report: &ReportOf<T>) -> bool {
+		let stake = stint::at_stake(report.work, report.chance);
+		report.chance < CERTAIN || T::Drillers::drilled(&report.driller) >= stake
 	}
 
 	/// Pays and slashes the verifiers of a report that is over, and ends their seats. `void` is whether
@@ -327,7 +358,8 @@ impl<T: Config> Pallet<T> {
 	fn release(report: &ReportOf<T>, id: ReportId, void: bool) {
 		let (first, second) = report.found();
 		let (needs, fee) = (stint::needs(), T::CheckFee::get());
-		for (seat, service) in report.committee.iter().zip(services(&first, &second, void)) {
+		let services = services(&first, &second, void);
+		for (at, (seat, service)) in report.committee.iter().zip(services).enumerate() {
 			match service {
 				Service::Served => Self::pay_check(id, &seat.who),
 				Service::Contrary => {
@@ -338,7 +370,10 @@ impl<T: Config> Pallet<T> {
 				}
 				Service::InVain => {}
 			}
-			T::Verifiers::release(&seat.who, &needs, service != Service::Absent);
+			// Those of a first committee that doubted are free already.
+			if !(report.doubted && at < CHECKERS as usize) {
+				T::Verifiers::release(&seat.who, &needs, service != Service::Absent);
+			}
 			Seats::<T>::remove(&seat.who, id);
 		}
 	}
@@ -366,7 +401,7 @@ impl<T: Config> Pallet<T> {
 	pub(crate) fn worst_report() -> Weight {
 		T::WeightInfo::draw()
 			.saturating_mul(SECOND.len() as u64)
-			.saturating_add(T::WeightInfo::conclude())
+			.saturating_add(T::WeightInfo::conclude(CHECKERS.saturating_add(DOUBTERS)))
 			.saturating_add(T::Beacon::seed_weight())
 			.max(T::WeightInfo::credit())
 			.max(T::WeightInfo::begin_opening())

@@ -113,14 +113,17 @@ mod events {
 			/// What was taken of its bond, where its power did not cover that.
 			slashed: Balance,
 		},
-		/// The second committee neither confirmed nor refuted a report.
+		/// A report was neither confirmed nor refuted.
 		Unconfirmed {
 			/// Which.
 			report: ReportId,
 			/// Whose.
 			driller: T::AccountId,
-			/// The work whose power it lost.
+			/// The work whose power it lost, as far as it had it.
 			work: MicroUt,
+			/// What was taken of its bond, where most of that committee found something else and its power
+			/// did not cover that.
+			slashed: Balance,
 		},
 		/// A report was false.
 		Forged {

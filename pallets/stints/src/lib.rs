@@ -195,6 +195,10 @@ pub mod pallet {
 	#[pallet::storage]
 	pub type Window<T> = StorageValue<_, (BlockNumber, BlockNumber), ValueQuery>;
 
+	/// When there were too few verifiers for a check.
+	#[pallet::storage]
+	pub type Scarce<T> = StorageValue<_, BlockNumber>;
+
 	/// Height at which each task is looked at next.
 	#[pallet::storage]
 	pub type Due<T> = StorageMap<_, Twox64Concat, Task, BlockNumber>;
@@ -222,8 +226,8 @@ pub mod pallet {
 		TooLate,
 		/// A report claims 1 to 2^31 laps.
 		BadLaps,
-		/// A report claims at most 2 ut for each block of the stint, or four times the work that would
-		/// add the driller's power now. Claim fewer laps: the next report may claim five times as many.
+		/// A report claims at most 2 ut for each block of the stint, or twice the work that would
+		/// add the driller's power now. Claim fewer laps: the next report may claim more.
 		TooMuch,
 		/// The report is of a stint that is over.
 		OtherStint,

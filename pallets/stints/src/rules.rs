@@ -43,6 +43,11 @@ fn convicting<R: Copy + PartialEq>(found: &[Option<R>]) -> Option<R> {
 	found.iter().flatten().copied().find(enough)
 }
 
+/// Returns whether most of these seats found something else than `opened`.
+pub fn is_contradicted<R: Copy + PartialEq>(opened: Option<R>, found: &[Option<R>]) -> bool {
+	majority(found).is_some_and(|most| Some(most) != opened)
+}
+
 /// Returns what stands after the first committee, `first`, and the second, which is empty before it
 /// was asked. `opened` is what the driller opened.
 ///
@@ -69,9 +74,10 @@ pub fn judge<R: Copy + PartialEq>(
 }
 
 /// Returns what each seat of both committees earns or costs once everything is over. What most of the
-/// second found is right, and whoever of both found something else pays. Where there was none what
-/// most of the first found is paid, unless a second was asked for and never sat (`void`), and nobody
-/// pays for having found something else: three do not convict a verifier either.
+/// second found is right. Whoever of both found something else pays where more than two thirds of the
+/// second agree, as a driller does: otherwise a majority of liars would make the honest pay. Where there
+/// was no second what most of the first found is paid, unless one was asked for and never sat (`void`),
+/// and nobody pays for having found something else: three do not convict a verifier either.
 pub fn services<R: Copy + PartialEq>(
 	first: &[Option<R>],
 	second: &[Option<R>],
@@ -86,7 +92,7 @@ pub fn services<R: Copy + PartialEq>(
 		(None, _) => Service::Absent,
 		(Some(_), None) => Service::InVain,
 		(Some(found), Some(decided)) if *found == decided => Service::Served,
-		(Some(_), Some(_)) if second.is_empty() => Service::InVain,
+		(Some(_), Some(_)) if convicting(second).is_none() => Service::InVain,
 		(Some(_), Some(_)) => Service::Contrary,
 	};
 	first.iter().chain(second).map(service).collect()
@@ -134,9 +140,12 @@ mod tests {
 		assert_eq!(services(&[yes, no, None], &[], false), vec![InVain, InVain, Service::Absent]);
 		assert_eq!(services(&[yes, yes, no], &[], false), vec![Served, Served, InVain]);
 		assert_eq!(services(&[no, no, yes], &[], true), vec![InVain; 3], "nobody decided");
-		let all = services(&[no, no, yes], &fifteen(8, 6), false);
+		let all = services(&[no, no, yes], &fifteen(11, 3), false);
 		assert_eq!(all[..3], [Contrary, Contrary, Served]);
-		assert_eq!((all[3], all[12], all[17]), (Served, Contrary, Service::Absent));
+		assert_eq!((all[3], all[15], all[17]), (Served, Contrary, Service::Absent));
+		let all = services(&[no, no, yes], &fifteen(8, 6), false);
+		assert_eq!(all[..3], [InVain, InVain, Served], "eight make nobody pay");
+		assert_eq!((all[3], all[12], all[17]), (Served, InVain, Service::Absent));
 		assert!(services(&[no; 3], &fifteen(7, 7), false)[..17].iter().all(|s| *s == InVain));
 	}
 

@@ -7,15 +7,15 @@
 //! million; what grows is the stint. A stint keeps the times with which it began.
 
 use crate::{
-	Config, Error, Event, NextReport, Pallet, Period, Phase, Report, Reported, Reports, Stint,
-	Stints, Task, Window,
+	Config, Error, Event, NextReport, Pallet, Period, Phase, Report, Reported, Reports, Scarce,
+	Stint, Stints, Task, Window, SCARCITY,
 };
 use frame_support::{ensure, pallet_prelude::DispatchResult, traits::Get};
 use sp_runtime::{traits::Zero, SaturatedConversion};
 use trainyard_pallet_support::agenda::Clock;
 use trainyard_protocol::{
 	job::{Balance, BlockNumber},
-	stint::{self, MAX_LAPS},
+	stint::{self, CERTAIN, MAX_LAPS},
 	H256,
 };
 use trainyard_traits::{Beacon, Drillers};
@@ -79,9 +79,10 @@ impl<T: Config> Pallet<T> {
 		ensure!(now <= stint.until, Error::<T>::TooLate);
 
 		let (work, stock) = (stint::work(laps), T::Drillers::drilled(&who));
-		let most = stint::most_work(now.saturating_sub(stint.begun), stock);
+		let most = stint::most_work(stint.from.saturating_sub(stint.begun), stock);
 		ensure!(work <= most, Error::<T>::TooMuch);
-		let chance = stint::chance(work, stock);
+		let scarce = Scarce::<T>::get().is_some_and(|at| now <= at.saturating_add(SCARCITY));
+		let chance = if scarce { CERTAIN } else { stint::chance(work, stock) };
 		let fee = Self::check_price(chance);
 		Self::pay_for_checks(&who, fee)?;
 
@@ -100,6 +101,7 @@ impl<T: Config> Pallet<T> {
 			phase: Phase::Drawing { after, waits: None },
 			samples: Default::default(),
 			opened: None,
+			doubted: false,
 			committee: Default::default(),
 		};
 		Reports::<T>::insert(id, report);

@@ -15,9 +15,12 @@ pub const CHECKERS: u32 = 3;
 pub const DOUBTERS: u32 = 15;
 /// Blocks after which verifiers who were busy are drawn again.
 pub const CHECK_PAUSE: BlockNumber = 30;
-/// Blocks in which verifiers are drawn again and again. Then the report is void: nobody gains or
-/// loses by it.
-pub const MAX_CHECK_WAIT: BlockNumber = 7_200;
+/// Blocks in which verifiers of a committee are drawn again and again. Then the report is void. With
+/// both committees that is less than trainers take to unbond.
+pub const MAX_CHECK_WAIT: BlockNumber = 3_600;
+/// Blocks after which a pool that had too few verifiers is taken to have enough again. Until then every
+/// report is checked, so that nothing is credited where nobody can check.
+pub const SCARCITY: BlockNumber = 600;
 
 /// Seats of both committees.
 pub type Committee<AccountId> = BoundedVec<Seat<AccountId>, ConstU32<{ CHECKERS + DOUBTERS }>>;
@@ -68,6 +71,8 @@ pub struct Report<AccountId> {
 	pub samples: BoundedVec<u32, ConstU32<SAMPLES>>,
 	/// Digest of what the driller opened.
 	pub opened: Option<H256>,
+	/// Whether the first committee did not confirm it: its seats are free, and others decide.
+	pub doubted: bool,
 	/// The verifiers, of the first committee and then of the second.
 	pub committee: Committee<AccountId>,
 }

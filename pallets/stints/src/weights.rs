@@ -34,7 +34,7 @@ pub trait WeightInfo {
 	/// Weight of `draw`.
 	fn draw() -> Weight;
 	/// Weight of `conclude`.
-	fn conclude() -> Weight;
+	fn conclude(n: u32, ) -> Weight;
 	/// Weight of `serve`.
 	fn serve(n: u32, ) -> Weight;
 }
@@ -90,11 +90,15 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 		Weight::from_parts(1_300_000_000, 148431)
 			.saturating_add(D::get().reads_writes(25_u64, 27_u64))
 	}
-	fn conclude() -> Weight {
-		Weight::from_parts(40_000_000_000, 190000)
-			.saturating_add(D::get().reads_writes(120_u64, 110_u64))
+	/// `n` is 4 to 18.
+	fn conclude(n: u32, ) -> Weight {
+		Weight::from_parts(3_000_000_000, 148_431)
+			.saturating_add(Weight::from_parts(2_200_000_000, 3_000).saturating_mul(n.into()))
+			.saturating_add(D::get().reads_writes(12_u64, 8_u64))
+			.saturating_add(D::get().reads((6_u64).saturating_mul(n.into())))
+			.saturating_add(D::get().writes((6_u64).saturating_mul(n.into())))
 	}
-	/// `n` was 0 to 16.
+	/// `n` is 0 to 16.
 	fn serve(n: u32, ) -> Weight {
 		Weight::from_parts(13_500_000, 3494)
 			.saturating_add(Weight::from_parts(12_400_000, 3700).saturating_mul(n.into()))
@@ -138,8 +142,8 @@ impl WeightInfo for () {
 	fn draw() -> Weight {
 		Measured::<RocksDbWeight>::draw()
 	}
-	fn conclude() -> Weight {
-		Measured::<RocksDbWeight>::conclude()
+	fn conclude(n: u32, ) -> Weight {
+		Measured::<RocksDbWeight>::conclude(n)
 	}
 	fn serve(n: u32, ) -> Weight {
 		Measured::<RocksDbWeight>::serve(n)

@@ -162,7 +162,24 @@ fn two_friends_of_three_confirm_nothing() {
 	});
 }
 
-/// Ten of fifteen take power, and no bond; eleven convict. So a cartel that has 40 % of all seats
+/// Friends of a liar without power who abstain in the second committee do not save it: what most of
+/// the others found costs it what silence would.
+#[test]
+fn friends_who_abstain_save_no_liar() {
+	run(|| {
+		let (made_up, truth) = (laps(1, 10), laps(2, 10));
+		let id = report(DRILLER, &made_up);
+		until_checked(id);
+		let found = digest(id, &truth);
+		check(id, Some(&made_up), |_| Some(found));
+		until_checked(id);
+		check(id, None, |seat| (seat < 8).then_some(found));
+		assert_eq!(Bonds::get()[&DRILLER], BOND / 2);
+		assert!(Contrary::get().is_empty());
+	});
+}
+
+/// Ten of fifteen take power, and no bond of who has it; eleven convict. So a cartel that has 40 % of all seats
 /// convicts an honest driller in fewer than one of a hundred checks that it doubts.
 #[test]
 fn a_bond_is_lost_by_more_than_two_thirds() {

@@ -75,8 +75,17 @@ fn three_liars_convict_nobody() {
 		assert!(get(id).opened.is_some());
 		check(id, None, |seat| Some(if seat < 7 { lie } else { digest }));
 		assert_eq!((stock(DRILLER), Forgers::get()), (stint::work(100), vec![]));
-		assert!(liars.iter().all(|liar| Contrary::get().contains(liar)));
-		assert_eq!(Contrary::get().len(), 3 + 7);
+		// Eight of fifteen make nobody pay; eleven do.
+		assert!(Contrary::get().is_empty() && Seated::get().is_empty());
+		let id = report(DRILLER, &results);
+		check(id, Some(&results), |_| Some(lie));
+		assert!(Seated::get().is_empty(), "who has revealed waits for nobody");
+		let others = sitting(id);
+		until_checked(id);
+		let digest = super::digest(id, &results);
+		check(id, None, |seat| Some(if seat < 4 { lie } else { digest }));
+		assert!(others.iter().all(|liar| Contrary::get().contains(liar)));
+		assert_eq!((Contrary::get().len(), liars.len()), (3 + 4, 3));
 		assert!(Seated::get().is_empty());
 	});
 }
@@ -155,6 +164,52 @@ fn without_verifiers_nothing_is_credited() {
 	});
 }
 
+/// Where there are too few verifiers every report is checked, so that none is credited unchecked: also
+/// of those whose reports are drawn once in 64.
+#[test]
+fn without_verifiers_everything_is_drawn() {
+	run(|| {
+		Stock::mutate(|all| all.insert(DRILLER, 1_000 * stint::work(10)));
+		Pool::set(vec![21]);
+		report(DRILLERS[1], &laps(1, 1));
+		pass(SEED_BLOCKS + 1);
+		let id = report(DRILLER, &laps(1, 10));
+		assert_eq!(get(id).chance, CERTAIN);
+		pass(100);
+		assert_eq!(stock(DRILLER), 1_000 * stint::work(10));
+		// Later it is as before.
+		Pool::set(VERIFIERS.collect());
+		pass(crate::SCARCITY + MAX_CHECK_WAIT);
+		Stock::mutate(|all| all.insert(DRILLER, 1_000 * stint::work(10)));
+		let id = report(DRILLER, &laps(1, 10));
+		assert_eq!(get(id).chance, CERTAIN / 64);
+	});
+}
+
+/// Power decays between a report and its check. Who had enough of it has the time of restarts, and loses
+/// nothing of its bond.
+#[test]
+fn decay_uncovers_nobody() {
+	run(|| {
+		let work = stint::work(10);
+		let id = (0..).find_map(|salt| {
+			SeedSalt::set(salt);
+			Stock::mutate(|all| all.insert(DRILLER, 4 * work));
+			let id = report(DRILLER, &laps(1, 10));
+			pass(SEED_BLOCKS + 1);
+			Reports::<Test>::contains_key(id).then_some(id)
+		});
+		let id = id.unwrap();
+		// A thousandth of it is gone.
+		Stock::mutate(|all| all.insert(DRILLER, 4 * work - 4 * work / 1_000));
+		let digest = digest(id, &laps(1, 10));
+		let before = System::block_number();
+		check(id, None, |_| Some(digest));
+		assert!(System::block_number() - before >= OPEN);
+		assert_eq!((stock(DRILLER), Forgers::get(), Bonds::get()[&DRILLER]), (0, vec![], BOND));
+	});
+}
+
 /// A small pool decides with the most that it has.
 #[test]
 fn a_small_pool_convicts_too() {
@@ -191,6 +246,15 @@ fn without_others_a_doubted_report_is_void() {
 		assert!(!Reports::<Test>::contains_key(id));
 		assert_eq!((stock(DRILLER), Forgers::get(), Contrary::get()), (0, vec![], vec![]));
 		assert_eq!(Balances::free_balance(JACKPOT), before, "nobody is paid for a doubt");
+
+		// Where most of the three found something else that costs what silence does in power.
+		Stock::mutate(|all| all.insert(DRILLER, stint::work(10)));
+		let id = report(DRILLER, &laps(1, 10));
+		until_checked(id);
+		let lie = digest(id, &laps(2, 10));
+		check(id, Some(&laps(1, 10)), |_| Some(lie));
+		pass(MAX_CHECK_WAIT + 100);
+		assert_eq!((stock(DRILLER), Forgers::get(), Contrary::get()), (0, vec![], vec![]));
 	});
 }
 
@@ -203,8 +267,8 @@ fn a_second_committee_without_a_majority_takes_power_alone() {
 		until_checked(id);
 		let found = digest(id, &results);
 		check(id, None, |seat| (seat < 7).then_some(found));
-		let (driller, work) = (DRILLER, 2 * stint::work(10));
-		assert!(events().contains(&Event::Unconfirmed { report: id, driller, work }));
+		let (driller, work, slashed) = (DRILLER, 2 * stint::work(10), 0);
+		assert!(events().contains(&Event::Unconfirmed { report: id, driller, work, slashed }));
 		assert_eq!((stock(DRILLER), Forgers::get(), Contrary::get()), (0, vec![], vec![]));
 		assert_eq!(Absent::get().len(), 3 + 8);
 	});

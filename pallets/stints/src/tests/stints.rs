@@ -104,7 +104,7 @@ fn reporting_refuses() {
 		pass(1);
 		assert_noop!(report_laps(0), Error::<Test>::BadLaps);
 		assert_noop!(report_laps(MAX_LAPS + 1), Error::<Test>::BadLaps);
-		// What nobody has shown to compute: 2 ut a block, or four times its power.
+		// What nobody has shown to compute: 2 ut a block, or twice its power.
 		let most = stint::FREE_WORK * u64::from(stint().from - stint().begun) / stint::work(1);
 		assert_noop!(report_laps(most as u32 + 2), Error::<Test>::TooMuch);
 		let other = Stinting::report(signed(DRILLER), 1, H256::zero(), 1);

@@ -299,9 +299,6 @@ impl Driller {
 		let me = *self.me();
 		if self.laps {
 			self.look_at_stint(memory, tasks, head).await?;
-			if self.most_stints.is_some_and(|most| memory.stints.credited() >= most) {
-				memory.leaving.get_or_insert(head.number);
-			}
 		}
 		if !self.projects {
 			let done = memory.leaving.is_some() && memory.stints.is_over();
@@ -360,7 +357,9 @@ impl Driller {
 		let Some(since) = memory.leaving else { return Ok(Next::Block) };
 		let waited = head.number.saturating_sub(since) > tally::PATIENCE;
 		let done = assignment.is_none() && !enlisted && (memory.open() == 0 || waited);
-		Ok(if done { Next::Never } else { Next::Block })
+		// A report that is drawn wants to be opened.
+		let over = !self.laps || memory.stints.is_over();
+		Ok(if done && over { Next::Never } else { Next::Block })
 	}
 
 	/// Fetches the data of active trials that were not tried yet, so that the data are here before

@@ -29,6 +29,15 @@ const CHECK: &str = ".json";
 /// How long such a record is kept.
 const CHECK_LIFE: Duration = Duration::from_secs(86_400);
 
+/// How long the results of a stint are kept that nobody asks for: longer than any stint and its check.
+const LAPS_LIFE: Duration = Duration::from_secs(7 * 86_400);
+
+/// Returns how long ago a file was written.
+fn age(entry: &std::fs::DirEntry) -> Duration {
+	let written = entry.metadata().and_then(|data| data.modified());
+	written.ok().and_then(|at| at.elapsed().ok()).unwrap_or_default()
+}
+
 /// What a verifier found of a report: what it commits to, and the salt that reveals it. It is written
 /// before anything is sent, and never again with another digest or salt.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -198,15 +207,19 @@ impl Home {
 		self.chain.join("stints").join(format!("{}{LAPS}", hex::encode(seed)))
 	}
 
-	/// Removes the results of all stints but those with these seeds.
-	pub fn keep_laps(&self, seeds: &[H256]) -> Result<(), StoreError> {
+	/// Removes the results of the stints with the seeds `gone`, and those that are more than a week old
+	/// and not `kept`: another process left them.
+	pub fn remove_laps(&self, gone: &[H256], kept: &[H256]) -> Result<(), StoreError> {
 		let folder = self.chain.join("stints");
-		let kept: Vec<PathBuf> = seeds.iter().map(|seed| self.laps(seed)).collect();
+		let paths = |seeds: &[H256]| seeds.iter().map(|s| self.laps(s)).collect::<Vec<PathBuf>>();
+		let (gone, kept) = (paths(gone), paths(kept));
 		let entries = std::fs::read_dir(&folder).map_err(files::at("read the folder", &folder))?;
 		for entry in entries {
-			let path = entry.map_err(files::at("read the folder", &folder))?.path();
+			let entry = entry.map_err(files::at("read the folder", &folder))?;
+			let path = entry.path();
 			let laps = path.to_string_lossy().ends_with(LAPS);
-			if laps && !kept.contains(&path) {
+			let left = laps && !kept.contains(&path) && age(&entry) > LAPS_LIFE;
+			if gone.contains(&path) || left {
 				std::fs::remove_file(&path).map_err(files::at("remove", &path))?;
 			}
 		}
@@ -242,9 +255,7 @@ impl Home {
 		for entry in entries {
 			let entry = entry.map_err(files::at("read the folder", &folder))?;
 			let path = entry.path();
-			let written = entry.metadata().and_then(|data| data.modified());
-			let age = written.ok().and_then(|at| at.elapsed().ok()).unwrap_or_default();
-			if path.to_string_lossy().ends_with(CHECK) && age > CHECK_LIFE {
+			if path.to_string_lossy().ends_with(CHECK) && age(&entry) > CHECK_LIFE {
 				std::fs::remove_file(&path).map_err(files::at("remove", &path))?;
 			}
 		}
@@ -284,7 +295,9 @@ mod tests {
 
 		let other = home.laps(&H256([2; 32]));
 		drop(LapFile::open(&other).unwrap());
-		home.keep_laps(&[H256([2; 32])]).unwrap();
+		home.remove_laps(&[], &[]).unwrap();
+		assert!(other.exists() && path.exists(), "neither is old");
+		home.remove_laps(&[H256([1; 32])], &[H256([2; 32])]).unwrap();
 		assert!(other.exists() && !path.exists());
 	}
 
@@ -331,7 +344,7 @@ mod tests {
 		assert_eq!(load(record.seed, &[1, 5]), Some(record.clone()));
 		assert_eq!((load(H256::zero(), &[1, 5]), load(record.seed, &[1, 6])), (None, None));
 		// Nor is it taken for results, and it is kept for a day.
-		home.keep_laps(&[]).unwrap();
+		home.remove_laps(&[], &[]).unwrap();
 		home.forget_checks().unwrap();
 		assert!(load(record.seed, &[1, 5]).is_some());
 	}

@@ -16,7 +16,7 @@ use lapping::{How, LapError, Lapping};
 use plan::{plan, Situation};
 use serde_json::json;
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
-use trainyard_client::{amount, calls, ChainError, Head, ReportView};
+use trainyard_client::{amount, calls, ChainError, Head, ReportView, TxError};
 use trainyard_proof::drill::Laps;
 use trainyard_protocol::{
 	job::BlockNumber,
@@ -66,22 +66,32 @@ impl Stints {
 		self.lapping = None;
 	}
 
-	/// Notes which seeds are of use at height `best`. Returns whether the laps of others can go: those
-	/// that were of no use for as long as no fork is.
-	fn remember(&mut self, seeds: impl Iterator<Item = H256>, best: BlockNumber) -> bool {
-		let first = self.recent.is_empty();
+	/// Notes which seeds are of use at height `best`. Returns those whose laps can go: this process saw
+	/// them in use, and then for as long as no fork is in no use any more. (A node that is behind shows
+	/// older stints, so a single look says nothing.)
+	fn remember(&mut self, seeds: impl Iterator<Item = H256>, best: BlockNumber) -> Vec<H256> {
 		for seed in seeds {
 			self.recent.insert(seed, best);
 		}
-		let before = self.recent.len();
-		self.recent.retain(|_, last| best.saturating_sub(*last) <= KEPT);
-		(first && before > 0) || self.recent.len() < before
+		let old = self.recent.extract_if(.., |_, last| best.saturating_sub(*last) > KEPT);
+		old.map(|(seed, _)| seed).collect()
 	}
 
 	/// Describes what was done since the start.
 	pub fn summary(&self) -> String {
 		format!("{} stint(s) credited ({} ut)", self.credited, ut(self.work))
 	}
+}
+
+/// Returns an error of a transaction that is not to be tried again, and again paid for, where the account
+/// cannot drill.
+fn unfit(error: TxError) -> TaskError {
+	if error.failed_with("Stints::NotATrainer") {
+		let why = "the account is no trainer in good standing: add to its bond (`hashrate.bondExtra`), or \
+		           register it, and start this again";
+		return TaskError::Hopeless(why.to_owned());
+	}
+	error.into()
 }
 
 impl Driller {
@@ -98,13 +108,20 @@ impl Driller {
 		let pending = self.chain.stint_report(&me, head.hash).await?;
 		self.report_settled_stint(&mut memory.stints, pending.as_ref()).await?;
 		let busy = tasks.running().any(|key| matches!(key, Key::Unit(_, _, units::Step::Compute)));
+		if self.most_stints.is_some_and(|most| memory.stints.credited() >= most) {
+			memory.leaving.get_or_insert(head.number);
+		}
 		let leaving = memory.leaving.is_some();
+		if leaving && stint.is_none() {
+			memory.stints.note_retired();
+		}
 		self.lap(&mut memory.stints, stint.as_ref().filter(|_| !leaving), busy);
 		let laps = memory.stints.lapping.as_ref().map_or(0, Lapping::count);
 		let seeds = stint.iter().map(|s| s.seed).chain(pending.iter().map(|p| p.seed));
-		if memory.stints.remember(seeds, head.number) {
+		let forgotten = memory.stints.remember(seeds, head.number);
+		if !forgotten.is_empty() {
 			let kept: Vec<H256> = memory.stints.recent.keys().copied().collect();
-			self.home.keep_laps(&kept)?;
+			self.home.remove_laps(&forgotten, &kept)?;
 		}
 		let situation = Situation {
 			best: head.number,
@@ -177,7 +194,7 @@ impl Driller {
 	) -> Outcome {
 		match (step, stint, pending) {
 			(Step::Begin, _, _) => {
-				self.sender.run(&calls::stint_begin()).await?;
+				self.sender.run(&calls::stint_begin()).await.map_err(unfit)?;
 			}
 			(Step::Retire, _, _) => {
 				match self.sender.run(&calls::stint_retire()).await {
@@ -195,7 +212,7 @@ impl Driller {
 
 	/// Reports the first `laps` laps of a stint, or as many as may be claimed.
 	async fn report_stint(&self, stint: &StintView, laps: u32, head: Head) -> Outcome {
-		let blocks = head.number.saturating_add(1).saturating_sub(stint.begun);
+		let blocks = stint.from.saturating_sub(stint.begun);
 		let most = stint::most_work(blocks, stint.stock) / (stint::work(1) + 1);
 		let laps = laps.min(u32::try_from(most).unwrap_or(u32::MAX));
 		let path = self.home.laps(&stint.seed);
@@ -206,7 +223,7 @@ impl Driller {
 		match self.sender.run(&call).await {
 			// It was sent before: this process was killed before it heard of it.
 			Err(e) if e.failed_with("Stints::OtherStint") => return Ok(()),
-			result => drop(result?),
+			result => drop(result.map_err(unfit)?),
 		}
 		let work = stint::work(laps);
 		let chance = stint::chance(work, stint.stock) as f64 / CERTAIN as f64;
