@@ -20,7 +20,10 @@ const SECONDS = Number(process.env.TRAINYARD_FLAPPING_SECONDS ?? 60);
 /** Who does everything at once. */
 const BUSY = '//Bob';
 const VERIFIERS = ['//Charlie', '//Dave', '//Eve'];
-const DRILLERS = ['//Charlie', '//Dave'];
+/** Accounts that check nothing: a unit is recomputed by three verifiers that did not compute it. */
+const DRILLERS = ['//Ferdie//one', '//Ferdie//two'];
+/** Drillers of projects alone: laps are computed at any time, so no cut of a line costs them anything. */
+const UNITS = ['--projects', '--no-stints', '--threads', '1'];
 /** In blocks of a second: several times as long as a connection is cut. */
 const PERIODS = { Reveal: 60, VerdictCommit: 60, VerdictReveal: 30, Rescue: 40, Review: 10 };
 /** Milliseconds for which a connection lasts, and for which nobody is let in afterwards. */
@@ -43,11 +46,17 @@ before(
 			api.tx.parameters.setParameter({ Periods: { [name]: [null, blocks] } }),
 		);
 		await send(api, api.tx.sudo.sudo(api.tx.utility.batchAll(periods)), await keyFromSuri('//Alice'));
+		const gifts = [];
+		for (const driller of DRILLERS) {
+			const { address } = await keyFromSuri(driller);
+			gifts.push(api.tx.balances.transferKeepAlive(address, 1_000n * UNIT));
+		}
+		await send(api, api.tx.utility.batchAll(gifts), await keyFromSuri('//Ferdie'));
 		for (const verifier of VERIFIERS) network.startWorker('verifier', verifier, ['--bond', '450']);
-		for (const driller of DRILLERS) network.startWorker('driller', driller, ['--bond', '100', '--threads', '1']);
+		for (const driller of DRILLERS) network.startWorker('driller', driller, ['--bond', '100', ...UNITS]);
 		const busy = (role, flags) => network.startWorker(role, BUSY, ['--node', proxy.url, ...flags]);
 		busy('trainer', ['--bond', '200', '--min-price', '500', '--max-parallel', '4']);
-		busy('driller', ['--bond', '200', '--threads', '1']);
+		busy('driller', ['--bond', '200', ...UNITS]);
 		busy('verifier', ['--bond', '150']);
 		await network.verifiersReady([...VERIFIERS, BUSY]);
 	},
