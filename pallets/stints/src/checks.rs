@@ -15,7 +15,7 @@ use crate::{
 	rules::{is_contradicted, judge, services, Finding, Service},
 	stints::ReportOf,
 	Config, Error, Event, Pallet, Phase, Report, Reports, Scarce, Seat, Seats, Stints, Task,
-	WeightInfo, CHECKERS, CHECK_PAUSE, DOUBTERS, MAX_CHECK_WAIT,
+	WeightInfo, CHECKERS, CHECK_PAUSE, DOUBTERS, MAX_CHECK_WAIT, MAX_OPEN,
 };
 use alloc::vec::Vec;
 use codec::Encode;
@@ -338,9 +338,9 @@ impl<T: Config> Pallet<T> {
 
 	/// Returns the blocks that a driller has to open what was drawn. Long, where its power answers for
 	/// its silence: machines are restarted. Others hold seats of verifiers no longer than these take.
-	fn time_to_open(report: &ReportOf<T>) -> BlockNumber {
+	pub(crate) fn time_to_open(report: &ReportOf<T>) -> BlockNumber {
 		if Self::is_covered(report) {
-			T::OpenBlocks::get().max(Self::period() / 2)
+			T::OpenBlocks::get().max((Self::period() / 2).min(MAX_OPEN))
 		} else {
 			T::CheckBlocks::get()
 		}

@@ -30,17 +30,22 @@ pub enum Service {
 	InVain,
 }
 
-/// Returns the result that a strict majority of these seats has, absent ones counted.
-fn majority<R: Copy + PartialEq>(found: &[Option<R>]) -> Option<R> {
+/// Returns the result that more than `part` of these seats have, absent ones counted: a numerator and a
+/// denominator, at least a half.
+fn agreed<R: Copy + PartialEq>(found: &[Option<R>], part: (usize, usize)) -> Option<R> {
 	let supporters = |result: R| found.iter().filter(|other| **other == Some(result)).count();
-	found.iter().flatten().copied().find(|r| supporters(*r).saturating_mul(2) > found.len())
+	let least = found.len().saturating_mul(part.0);
+	found.iter().flatten().copied().find(|r| supporters(*r).saturating_mul(part.1) > least)
 }
 
-/// Returns the result that more than two thirds of these seats have, absent ones counted.
+/// Returns the result that a strict majority of these seats has.
+fn majority<R: Copy + PartialEq>(found: &[Option<R>]) -> Option<R> {
+	agreed(found, (1, 2))
+}
+
+/// Returns the result that more than two thirds of these seats have.
 fn convicting<R: Copy + PartialEq>(found: &[Option<R>]) -> Option<R> {
-	let supporters = |result: R| found.iter().filter(|other| **other == Some(result)).count();
-	let enough = |r: &R| supporters(*r).saturating_mul(3) > found.len().saturating_mul(2);
-	found.iter().flatten().copied().find(enough)
+	agreed(found, (2, 3))
 }
 
 /// Returns whether most of these seats found something else than `opened`.

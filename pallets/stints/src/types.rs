@@ -18,6 +18,9 @@ pub const CHECK_PAUSE: BlockNumber = 30;
 /// Blocks in which verifiers of a committee are drawn again and again. Then the report is void. With
 /// both committees that is less than trainers take to unbond.
 pub const MAX_CHECK_WAIT: BlockNumber = 3_600;
+/// Blocks to open what was drawn at most, eight hours, however long a period is: a check is over before
+/// trainers have unbonded.
+pub const MAX_OPEN: BlockNumber = 4_800;
 /// Blocks after which a pool that had too few verifiers is taken to have enough again. Until then every
 /// report is checked, so that nothing is credited where nobody can check.
 pub const SCARCITY: BlockNumber = 600;

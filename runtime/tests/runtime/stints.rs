@@ -191,3 +191,19 @@ fn silence_costs_power() {
 	assert!(power == 0 && bond.abs_diff(BOND / 4 * 3) < TRY, "{power} {bond}");
 	assert_ok!(chain.call(Bob, pallet_stints::Call::retire {}));
 }
+
+/// Bonds answer for a report until it is settled, those of trainers and of verifiers, however long that
+/// takes: both committees may be waited for, and the first waits for the driller.
+#[test]
+fn bonds_outlast_the_longest_check() {
+	let verdict = <Runtime as pallet_stints::Config>::CheckBlocks::get();
+	let open = <Runtime as pallet_stints::Config>::OpenBlocks::get().max(pallet_stints::MAX_OPEN);
+	let committee = pallet_stints::MAX_CHECK_WAIT + 2 * verdict;
+	let longest = 2 * committee + open + 100;
+	let unbonding = <Runtime as pallet_hashrate::Config>::UnbondingBlocks::get();
+	assert!(longest < unbonding, "{longest} against {unbonding}");
+	// A seat of the first committee is judged when the second has decided.
+	let seated = verdict + open + committee + 100;
+	let verifiers = <Runtime as pallet_verification::Config>::UnbondingBlocks::get();
+	assert!(seated < verifiers, "{seated} against {verifiers}");
+}

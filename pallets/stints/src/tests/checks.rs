@@ -1,7 +1,7 @@
 //! Checks by samples.
 
 use super::*;
-use crate::{Phase, CHECKERS, CHECK_PAUSE, DOUBTERS, MAX_CHECK_WAIT};
+use crate::{Period, Phase, Report, CHECKERS, CHECK_PAUSE, DOUBTERS, MAX_CHECK_WAIT, MAX_OPEN};
 use trainyard_protocol::stint::{ReportPhase, Samples, Siblings, CERTAIN, SAMPLES};
 
 #[test]
@@ -207,6 +207,21 @@ fn decay_uncovers_nobody() {
 		check(id, None, |_| Some(digest));
 		assert!(System::block_number() - before >= OPEN);
 		assert_eq!((stock(DRILLER), Forgers::get(), Bonds::get()[&DRILLER]), (0, vec![], BOND));
+	});
+}
+
+/// However long stints are, a check ends before bonds can be withdrawn.
+#[test]
+fn long_periods_leave_no_time_to_unbond() {
+	run(|| {
+		let id = report(DRILLER, &laps(1, 10));
+		let record = Report { chance: CERTAIN / 2, ..get(id) };
+		let time = |period| {
+			Period::<Test>::put(period);
+			Stinting::time_to_open(&record)
+		};
+		assert_eq!((time(10), time(3 * OPEN)), (OPEN, 3 * OPEN / 2));
+		assert_eq!((time(1_000_000), time(u32::MAX)), (MAX_OPEN, MAX_OPEN));
 	});
 }
 
