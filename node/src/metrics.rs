@@ -38,6 +38,10 @@ pub const LEAST_PAUSE: Duration = Duration::from_secs(5);
 pub const SHARE: u32 = 100;
 /// Most jobs that are counted: the runtime API returns no more in one call.
 const MAX_JOBS: u32 = 1_000;
+/// Trainers of one call of the runtime API.
+const PAGE: u32 = 1_000;
+/// Trainers after which no further page is asked for.
+const MAX_TRAINERS: usize = 20_000;
 /// Micro-ut of one ut.
 const MICRO: f64 = 1e6;
 
@@ -300,7 +304,7 @@ fn read(client: &FullClient, keystore: &KeystorePtr) -> Result<Reading, String> 
 		authorities.iter().map(|(key, weight)| Weight { weight: *weight, own: own(key) }).collect()
 	};
 	Ok(Reading {
-		trainers: api.trainers(at).map_err(failed)?,
+		trainers: trainers(client, at).map_err(failed)?,
 		jobs: api.active_jobs_after(at, None, MAX_JOBS).map_err(failed)?,
 		verifiers: api.verifiers(at).map_err(failed)?,
 		authorities: weights(api.current_epoch(at).map_err(failed)?.authorities),
@@ -308,6 +312,23 @@ fn read(client: &FullClient, keystore: &KeystorePtr) -> Result<Reading, String> 
 		issuance: issuance(client, at)?,
 		height: info.best_number,
 	})
+}
+
+/// Returns the trainers, page by page, [`MAX_TRAINERS`] at most and those of one page more.
+fn trainers(
+	client: &FullClient,
+	at: Hash,
+) -> Result<Vec<TrainerView<AccountId>>, sp_api::ApiError> {
+	let mut all = Vec::<TrainerView<AccountId>>::new();
+	loop {
+		let last = all.last().map(|trainer| trainer.account.clone());
+		let page = client.runtime_api().trainers(at, last, PAGE)?;
+		let full = page.len() >= PAGE as usize;
+		all.extend(page);
+		if !full || all.len() >= MAX_TRAINERS {
+			return Ok(all);
+		}
+	}
 }
 
 fn issuance(client: &FullClient, at: Hash) -> Result<Option<Balance>, String> {

@@ -37,8 +37,9 @@ sp_api::decl_runtime_apis! {
 		/// the newest 4,096 numbers.
 		fn recent_jobs(count: u32) -> Vec<JobView<AccountId>>;
 
-		/// Returns all trainers.
-		fn trainers() -> Vec<TrainerView<AccountId>>;
+		/// Returns `count` trainers, at most 1,000, after `after` in the order of the storage. If there are
+		/// fewer than asked for, there are no more; the account of the last one leads to the next.
+		fn trainers(after: Option<AccountId>, count: u32) -> Vec<TrainerView<AccountId>>;
 
 		/// Returns one trainer.
 		fn trainer(account: AccountId) -> Option<TrainerView<AccountId>>;
@@ -49,8 +50,8 @@ sp_api::decl_runtime_apis! {
 		/// Returns where an account stands as a verifier, while its bond is held.
 		fn verifier(account: AccountId) -> Option<VerifierView>;
 
-		/// Returns all offers of trainers.
-		fn listings() -> Vec<ListingView<AccountId>>;
+		/// Returns `count` offers of trainers, at most 1,000, likewise.
+		fn listings(after: Option<AccountId>, count: u32) -> Vec<ListingView<AccountId>>;
 
 		/// Returns the dispute with this number, until it ends.
 		fn dispute(id: u64) -> Option<DisputeView<AccountId>>;
@@ -78,8 +79,12 @@ sp_api::decl_runtime_apis! {
 		/// invalid.
 		fn quote(spec: JobSpec, terms: Terms) -> Option<QuoteView>;
 
-		/// Returns all drilling projects that are still on record, by number.
-		fn drilling_projects() -> Vec<ProjectView<AccountId>>;
+		/// Returns `count` of the drilling projects that are still on record, at most 1,000, likewise: after
+		/// the one with the number `after`.
+		fn drilling_projects(after: Option<ProjectId>, count: u32) -> Vec<ProjectView<AccountId>>;
+
+		/// Returns the drilling projects in review or active, by number.
+		fn drilling_open_projects() -> Vec<ProjectView<AccountId>>;
 
 		/// Returns the drilling project with this number.
 		fn drilling_project(id: ProjectId) -> Option<ProjectView<AccountId>>;
@@ -94,8 +99,11 @@ sp_api::decl_runtime_apis! {
 		/// Returns the units that a verifier must recompute, or reveal, now; by assignment.
 		fn drilling_check(account: AccountId) -> Vec<AssignmentView<AccountId>>;
 
-		/// Returns the pool of drillers, by account.
+		/// Returns the pool of drillers and those who wait for a place, by account.
 		fn drilling_pool() -> Vec<AccountId>;
+
+		/// Returns the projects that one of these computes units of; none of anybody else.
+		fn drilling_chosen(account: AccountId) -> Vec<ProjectId>;
 
 		/// Returns the stint that an account is in.
 		fn stint(account: AccountId) -> Option<StintView>;

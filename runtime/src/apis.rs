@@ -276,8 +276,8 @@ impl_runtime_apis! {
 			views::recent_jobs(count)
 		}
 
-		fn trainers() -> Vec<TrainerView<AccountId>> {
-			views::trainers()
+		fn trainers(after: Option<AccountId>, count: u32) -> Vec<TrainerView<AccountId>> {
+			views::trainers(after, count)
 		}
 
 		fn trainer(account: AccountId) -> Option<TrainerView<AccountId>> {
@@ -292,8 +292,8 @@ impl_runtime_apis! {
 			views::verifier(&account)
 		}
 
-		fn listings() -> Vec<ListingView<AccountId>> {
-			views::listings()
+		fn listings(after: Option<AccountId>, count: u32) -> Vec<ListingView<AccountId>> {
+			views::listings(after, count)
 		}
 
 		fn dispute(id: u64) -> Option<DisputeView<AccountId>> {
@@ -324,8 +324,12 @@ impl_runtime_apis! {
 			views::quote(spec, &terms)
 		}
 
-		fn drilling_projects() -> Vec<ProjectView<AccountId>> {
-			views::drilling_projects()
+		fn drilling_projects(after: Option<ProjectId>, count: u32) -> Vec<ProjectView<AccountId>> {
+			views::drilling_projects(after, count)
+		}
+
+		fn drilling_open_projects() -> Vec<ProjectView<AccountId>> {
+			views::drilling_open_projects()
 		}
 
 		fn drilling_project(id: ProjectId) -> Option<ProjectView<AccountId>> {
@@ -346,6 +350,10 @@ impl_runtime_apis! {
 
 		fn drilling_pool() -> Vec<AccountId> {
 			views::drilling_pool()
+		}
+
+		fn drilling_chosen(account: AccountId) -> Vec<ProjectId> {
+			views::drilling_chosen(&account)
 		}
 
 		fn stint(account: AccountId) -> Option<StintView> {

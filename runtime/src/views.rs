@@ -21,6 +21,8 @@ use trainyard_traits::Defendant;
 
 /// Most jobs returned at once, whatever is asked.
 const MAX_JOBS: u32 = 1_000;
+/// Most entries of another list that one call returns.
+const MAX_PAGE: u32 = 1_000;
 /// Most results of a project returned at once.
 const MAX_RESULTS: u32 = 1_000;
 
@@ -47,9 +49,9 @@ pub fn recent_jobs(count: u32) -> Vec<JobView<AccountId>> {
 	TaskMarket::recent_jobs(count.min(MAX_JOBS)).into_iter().map(with_audit).collect()
 }
 
-/// Returns all trainers.
-pub fn trainers() -> Vec<TrainerView<AccountId>> {
-	Hashrate::trainers()
+/// Returns `count` trainers, at most [`MAX_PAGE`], after `after` in the order of the storage.
+pub fn trainers(after: Option<AccountId>, count: u32) -> Vec<TrainerView<AccountId>> {
+	Hashrate::trainers(after, count.min(MAX_PAGE))
 }
 
 /// Returns one trainer.
@@ -115,9 +117,10 @@ pub fn verifier(account: &AccountId) -> Option<VerifierView> {
 	Verification::verifier(account.clone())
 }
 
-/// Returns the listings of registered trainers, cheapest first.
-pub fn listings() -> Vec<ListingView<AccountId>> {
-	TaskMarket::listings()
+/// Returns `count` listings of registered trainers, at most [`MAX_PAGE`], after `after` in the order of the
+/// storage.
+pub fn listings(after: Option<AccountId>, count: u32) -> Vec<ListingView<AccountId>> {
+	TaskMarket::listings(after, count.min(MAX_PAGE))
 }
 
 /// Returns the blob with this root.
@@ -140,9 +143,15 @@ pub fn quote(spec: JobSpec, terms: &Terms) -> Option<QuoteView> {
 	TaskMarket::quote(spec, terms)
 }
 
-/// Returns all drilling projects on record, by number.
-pub fn drilling_projects() -> Vec<ProjectView<AccountId>> {
-	Drilling::projects()
+/// Returns `count` drilling projects on record, at most [`MAX_PAGE`], after `after` in the order of the
+/// storage.
+pub fn drilling_projects(after: Option<ProjectId>, count: u32) -> Vec<ProjectView<AccountId>> {
+	Drilling::projects(after, count.min(MAX_PAGE))
+}
+
+/// Returns the drilling projects in review or active, by number.
+pub fn drilling_open_projects() -> Vec<ProjectView<AccountId>> {
+	Drilling::open_projects()
 }
 
 /// Returns the drilling project with this number.
@@ -163,6 +172,11 @@ pub fn drilling_assignment(account: &AccountId) -> Option<AssignmentView<Account
 /// Returns what a verifier must recompute now.
 pub fn drilling_check(account: &AccountId) -> Vec<AssignmentView<AccountId>> {
 	Drilling::checks(account)
+}
+
+/// Returns what a driller computes units of.
+pub fn drilling_chosen(account: &AccountId) -> Vec<ProjectId> {
+	Drilling::chosen(account)
 }
 
 /// Returns the pool of drillers, by account.

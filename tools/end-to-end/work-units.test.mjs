@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { events } from './lib/events.mjs';
 import { ADDRESS, DIGITS, Network, ROOT, trainyard, until } from './lib/network.mjs';
-import { anyPort, serveFiles } from './lib/net.mjs';
+import { anyPort } from './lib/net.mjs';
 
 const { keyFromSuri, send } = trainyard;
 
@@ -25,7 +25,7 @@ const REVIEW = 20;
 const keep = process.env.TRAINYARD_LOGS;
 const folder = keep ? join(keep, 'drilling') : mkdtempSync(join(tmpdir(), 'trainyard-drilling-'));
 const workers = {};
-let network, api, data;
+let network, api;
 
 const name = (suri) => `driller-${suri.slice(2).toLowerCase()}`;
 const log = (suri, wanted) => events(join(folder, name(suri)), wanted);
@@ -117,7 +117,6 @@ before(
 		network = new Network({ folder });
 		await network.startNode({ rpcPort: await anyPort() });
 		api = await network.connect();
-		data = await serveFiles([DIGITS]);
 		const gifts = [];
 		for (const suri of VERIFIERS.slice(1)) {
 			const { address } = await keyFromSuri(suri);
@@ -137,7 +136,6 @@ before(
 after(
 	async () => {
 		await network?.stop();
-		await data?.close();
 		if (!keep) rmSync(folder, { recursive: true, force: true });
 	},
 	{ timeout: 60_000 },
@@ -164,24 +162,33 @@ describe('drilling', { timeout: 420_000 }, () => {
 		const calibration = title('Calibration', 2, '[calibration]\npasses = 20\n');
 		// A second or more for each unit.
 		const chain = title('Products', 40, '[chain]\nsize = 192\nlinks = 900\n');
-		const job = readFileSync(join(ROOT, 'ml-worker/examples/drill-digits-job.toml'), 'utf8')
-			.replace('data/digits.csv', DIGITS)
-			.replace('http://127.0.0.1:8600/digits.csv', data.url('digits.csv'));
+		// Nobody in his right mind computes it: any difference costs everybody its power.
+		const harsh = `rule = "all_lose"\n${title('Harsh', 3, '[calibration]\npasses = 20\n')}`;
+		const job = readFileSync(join(ROOT, 'ml-worker/examples/drill-digits-job.toml'), 'utf8').replace(
+			'data/digits.csv',
+			DIGITS,
+		);
 		writeFileSync(join(folder, 'job.toml'), job);
 		const digits = title('Digits', 2, '[trial]\njob = "job.toml"\nlearning_rates = [0.002, 0.00001]\n');
-		for (const [file, text] of Object.entries({ calibration, digits, chain })) {
+		for (const [file, text] of Object.entries({ calibration, digits, chain, harsh })) {
 			const out = await project('propose', projectFile(`${file}.toml`, text), '--suri', '//Ferdie');
 			assert.match(out, /TRY is held\. Trainers vote until block/);
 		}
+		assert.match(
+			await refused('propose', join(folder, 'chain.toml'), '--suri', '//Ferdie'),
+			/TooManyOwn/,
+			'four projects of one account are open',
+		);
 		assert.match(await refused('vote', '0', '--aye', '--suri', '//Ferdie'), /NotATrainer|OwnProject/);
+		assert.match(await refused('recall', '0', '--suri', '//Alice'), /NotActive/);
 		// The last first: its review ends last, so a second vote on it is still a vote in review.
-		for (const id of ['2', '1', '0']) {
+		for (const id of ['3', '2', '1', '0']) {
 			assert.match(await project('vote', id, '--aye', '--suri', '//Alice'), /voted for project \d: 1000 TRY for it/);
-			if (id === '2') assert.match(await refused('vote', id, '--nay', '--suri', '//Alice'), /AlreadyVoted/);
+			if (id === '3') assert.match(await refused('vote', id, '--nay', '--suri', '//Alice'), /AlreadyVoted/);
 		}
 		await until('all projects are active', 60, async () => {
 			const projects = await project('list', '--json');
-			return projects.length === 3 && projects.every(({ state }) => state === 'active');
+			return projects.length === 4 && projects.every(({ state }) => state === 'active');
 		});
 	});
 
@@ -191,6 +198,13 @@ describe('drilling', { timeout: 420_000 }, () => {
 		// One unit of each project, recomputed and confirmed.
 		for (const id of [0, 1, 2]) await happens('Credited', (event) => event.project === id, 150);
 		assert.ok((await onChain('Confirmed')).length >= 3);
+		// They chose what they are given: the trial when its data had come from the chain, and never what
+		// may cost the honest their power.
+		for (const suri of DRILLERS) {
+			await told(suri, { event: 'data', project: 1 });
+			const chosen = (await api.call.trainyardApi.drillingChosen(ADDRESS[suri])).map((id) => id.toNumber());
+			assert.ok(chosen.length > 0 && !chosen.includes(3), `${suri} chose ${chosen}`);
+		}
 		const [bob] = DRILLERS;
 		const agreed = await told(bob, { event: 'agreed' });
 		const { project: about } = await project('show', String(agreed.project), '--json');
@@ -242,6 +256,19 @@ describe('drilling', { timeout: 420_000 }, () => {
 		assert.ok(worst.correct < best.correct);
 		assert.match(readFileSync(svg, 'utf8'), /learning rate/);
 		assert.match(await project('show', '1'), /unit +learning rate +validation loss/);
+	});
+
+	test('a vote ends a project that nobody wants', async () => {
+		assert.match(
+			await project('recall', '3', '--suri', '//Alice'),
+			/trainers vote until block \d+ on the end of project 3/,
+		);
+		assert.match(await project('show', '3'), /votes on its end until block/);
+		const recalled = await happens('ProjectRecalled', (event) => event.project === 3);
+		assert.ok(BigInt(recalled.nays) > BigInt(recalled.ayes));
+		const { project: ended, results } = await project('show', '3', '--json');
+		assert.equal(ended.state, 'recalled');
+		assert.deepEqual(results, [], 'nobody computed a unit of it');
 	});
 
 	test('a driller that makes results up loses power to the majority', async () => {

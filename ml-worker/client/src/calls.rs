@@ -8,7 +8,7 @@ use subxt::{
 use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
 	audit::Paths,
-	drill::{AssignmentId, Mismatch, ProjectId, Template, UnitResult},
+	drill::{AssignmentId, Chosen, Mismatch, ProjectId, Template, TrialData, UnitResult},
 	forced::{Opening, Secret},
 	job::{Balance, BlockNumber, Reveal, Terms},
 	pieces::{Answers, Piece, Pieces},
@@ -290,12 +290,14 @@ pub fn appeal(relay: RelayId) -> Call {
 pub fn propose_project(
 	title: &Text,
 	template: &Template,
+	data: &TrialData,
 	rule: Mismatch,
 	replicas: u8,
 	units: u32,
 	commit_blocks: BlockNumber,
 ) -> Call {
-	Call::new("Drilling", "propose", (title, template, rule, replicas, units, commit_blocks))
+	let arguments = (title, template, data, rule, replicas, units, commit_blocks);
+	Call::new("Drilling", "propose", arguments)
 }
 
 /// `Drilling.vote`: vote on a project in review, with the caller's bond.
@@ -313,9 +315,24 @@ pub fn clear_project(project: ProjectId) -> Call {
 	Call::new("Drilling", "clear", project)
 }
 
-/// `Drilling.enlist`: be ready for units.
-pub fn enlist() -> Call {
-	Call::new("Drilling", "enlist", ())
+/// `Drilling.enlist`: be ready for units of these projects.
+pub fn enlist(projects: &Chosen) -> Call {
+	Call::new("Drilling", "enlist", projects)
+}
+
+/// `Drilling.choose`: compute units of these projects from now on.
+pub fn choose(projects: &Chosen) -> Call {
+	Call::new("Drilling", "choose", projects)
+}
+
+/// `Drilling.decline`: say that the data of a unit are not to be had.
+pub fn decline(assignment: AssignmentId) -> Call {
+	Call::new("Drilling", "decline", assignment)
+}
+
+/// `Drilling.recall`: ask for the end of an active project.
+pub fn recall_project(project: ProjectId) -> Call {
+	Call::new("Drilling", "recall", project)
 }
 
 /// `Drilling.retire`: be no longer ready for units.
@@ -407,12 +424,13 @@ mod tests {
 
 	#[test]
 	fn a_project_decodes_as_the_pallet_declares_it() {
-		type Declared = (Text, Template, Mismatch, u8, u32, BlockNumber);
+		type Declared = (Text, Template, TrialData, Mismatch, u8, u32, BlockNumber);
 		let title = Text::new("Which rate?").unwrap();
 		let template = Template::Chain { size: 64, links: 900 };
-		let call = propose_project(&title, &template, Mismatch::AllLose, 3, 40, 20);
+		let data: TrialData = vec![H256::repeat_byte(8)].try_into().unwrap();
+		let call = propose_project(&title, &template, &data, Mismatch::AllLose, 3, 40, 20);
 		let decoded = Declared::decode_all(&mut call.arguments()).unwrap();
-		assert_eq!(decoded, (title, template, Mismatch::AllLose, 3, 40, 20));
+		assert_eq!(decoded, (title, template, data, Mismatch::AllLose, 3, 40, 20));
 		assert_eq!(call.title(), "Drilling.propose");
 	}
 
@@ -428,6 +446,12 @@ mod tests {
 	#[test]
 	fn calls_without_arguments_are_empty() {
 		assert!(remove_listing().arguments().is_empty());
-		assert!(enlist().arguments().is_empty() && retire().arguments().is_empty());
+		assert!(retire().arguments().is_empty());
+		let chosen: Chosen = vec![3, 1].try_into().unwrap();
+		for call in [enlist(&chosen), choose(&chosen)] {
+			assert_eq!(Chosen::decode_all(&mut call.arguments()).unwrap(), chosen);
+		}
+		assert_eq!(decline(7).arguments(), 7u64.encode());
+		assert_eq!(recall_project(7).arguments(), 7u32.encode());
 	}
 }

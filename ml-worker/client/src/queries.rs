@@ -5,7 +5,7 @@ use super::{
 	ProjectView, RelayView, ReportView, TrainerView,
 };
 use codec::Decode;
-use std::future::Future;
+use std::{collections::BTreeSet, future::Future};
 use subxt::rpcs::client::rpc_params;
 use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
@@ -20,6 +20,8 @@ use trainyard_protocol::{
 const JOBS_AT_ONCE: u32 = 256;
 /// Results of a project in the answer to one request.
 const RESULTS_AT_ONCE: u32 = 256;
+/// Entries of other lists that are asked for at once.
+const ENTRIES_AT_ONCE: u32 = 256;
 
 /// An account's balances, in units of the currency.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -100,9 +102,13 @@ impl Chain {
 		self.api("recent_jobs", count, None).await
 	}
 
-	/// Returns all trainers.
+	/// Returns all trainers, the strongest first; equally strong ones are in the order of accounts. A node
+	/// returns a part at a time.
 	pub async fn trainers(&self) -> Result<Vec<TrainerView>, ChainError> {
-		self.api("trainers", (), None).await
+		let ask = |last| self.api("trainers", (last, ENTRIES_AT_ONCE), None);
+		let mut all = in_pages(ENTRIES_AT_ONCE, |one: &TrainerView| one.account, ask).await?;
+		all.sort_by(|a, b| b.ecp.cmp(&a.ecp).then_with(|| a.account.cmp(&b.account)));
+		Ok(all)
 	}
 
 	/// Returns one trainer.
@@ -125,9 +131,14 @@ impl Chain {
 		self.api("verifier", who, None).await
 	}
 
-	/// Returns all offers.
+	/// Returns all offers, the cheapest first. A node returns a part at a time.
 	pub async fn listings(&self) -> Result<Vec<ListingView>, ChainError> {
-		self.api("listings", (), None).await
+		let ask = |last| self.api("listings", (last, ENTRIES_AT_ONCE), None);
+		let mut all = in_pages(ENTRIES_AT_ONCE, |one: &ListingView| one.trainer, ask).await?;
+		all.sort_by(|a, b| {
+			a.price_per_ut.cmp(&b.price_per_ut).then_with(|| a.trainer.cmp(&b.trainer))
+		});
+		Ok(all)
 	}
 
 	/// Returns the blob with this root.
@@ -135,9 +146,27 @@ impl Chain {
 		self.api("blob", root, None).await
 	}
 
-	/// Returns all drilling projects on record, by number.
+	/// Returns all drilling projects on record, by number. A node returns a part at a time.
 	pub async fn drilling_projects(&self) -> Result<Vec<ProjectView>, ChainError> {
-		self.api("drilling_projects", (), None).await
+		let ask = |last| self.api("drilling_projects", (last, ENTRIES_AT_ONCE), None);
+		let mut all = in_pages(ENTRIES_AT_ONCE, |project: &ProjectView| project.id, ask).await?;
+		all.sort_by_key(|project| project.id);
+		Ok(all)
+	}
+
+	/// Returns the drilling projects that are in review or active at block `at`, by number.
+	pub async fn drilling_open_projects(&self, at: H256) -> Result<Vec<ProjectView>, ChainError> {
+		self.api("drilling_open_projects", (), Some(at)).await
+	}
+
+	/// Returns the projects of which `who`, in the pool of drillers or waiting, computes units at block
+	/// `at`; none of anybody else.
+	pub async fn drilling_chosen(
+		&self,
+		who: &AccountId32,
+		at: H256,
+	) -> Result<Vec<ProjectId>, ChainError> {
+		self.api("drilling_chosen", who, Some(at)).await
 	}
 
 	/// Returns the drilling project with this number.
@@ -258,6 +287,30 @@ where
 		// A node that repeats itself must not keep us here for ever.
 		all.extend(more.into_iter().filter(|one| last.is_none_or(|last| number(one) > last)));
 		if !full || all.last().map(&number) == last {
+			return Ok(all);
+		}
+	}
+}
+
+/// Returns all entries that a node returns in parts of at most `most`, in an order of its own. It asks
+/// for the entries after the last key until a part is not full.
+async fn in_pages<T, K, F>(
+	most: u32,
+	key: impl Fn(&T) -> K,
+	ask: impl Fn(Option<K>) -> F,
+) -> Result<Vec<T>, ChainError>
+where
+	K: Ord,
+	F: Future<Output = Result<Vec<T>, ChainError>>,
+{
+	let (mut all, mut known) = (Vec::<T>::new(), BTreeSet::new());
+	loop {
+		let more = ask(all.last().map(&key)).await?;
+		let full = more.len() >= most as usize;
+		let before = all.len();
+		all.extend(more.into_iter().filter(|one| known.insert(key(one))));
+		// A node that repeats itself must not keep us here for ever.
+		if !full || all.len() == before {
 			return Ok(all);
 		}
 	}

@@ -1,4 +1,4 @@
-//! The clock: when each task is looked at next. How due tasks are served is in
+//! The clock: when each task is looked at next. Removals have another, [`Cleaning`](crate::cleaning). How due tasks are served is in
 //! [`trainyard_pallet_support::agenda`].
 
 use crate::{Agenda, Config, Cursor, Due, Pallet, Task, WeightInfo};
@@ -22,7 +22,7 @@ impl<T: Config> Clock for Pallet<T> {
 	}
 
 	fn worst_task() -> Weight {
-		Self::worst_unit().max(T::WeightInfo::end_review()).max(T::WeightInfo::clear())
+		Self::worst_unit().max(T::WeightInfo::end_review())
 	}
 
 	fn perform(task: Task) -> Weight {
@@ -33,10 +33,6 @@ impl<T: Config> Clock for Pallet<T> {
 				T::WeightInfo::end_review()
 			}
 			Task::Unit(assignment) => Self::advance(assignment),
-			Task::Clear(project) => {
-				Self::clear_by_clock(project);
-				T::WeightInfo::clear()
-			}
 		}
 	}
 }

@@ -20,13 +20,13 @@ use trainyard_program::{
 use trainyard_protocol::{
 	bundle::Evaluation,
 	drill::{
-		commitment, AssignmentId, Mismatch, ProjectId, Template, TrialTemplate, UnitResult,
-		MAX_RATES, MAX_UNIT_REPLICAS,
+		commitment, AssignmentId, Chosen, Mismatch, ProjectId, Recall, Template, TrialData,
+		TrialTemplate, UnitResult, MAX_CHOSEN, MAX_RATES, MAX_UNIT_REPLICAS,
 	},
 	job::{Balance, BlockNumber},
 	Text, H256,
 };
-use trainyard_traits::{Drawn, Drillers, VerifierPool};
+use trainyard_traits::{AwaitedBlobs, Drawn, Drillers, VerifierPool};
 
 /// Enough for anything here.
 const FUNDS: Balance = 1 << 90;
@@ -69,20 +69,45 @@ fn template() -> Template {
 	Template::Trial(TrialTemplate { spec, learning_rates_nano: BoundedVec::truncate_from(rates) })
 }
 
+/// The blobs with the data of [`template`].
+fn data<T: Config>(proposer: &T::AccountId) -> TrialData {
+	let files = template().file_bytes().into_iter();
+	BoundedVec::truncate_from(files.map(|size| T::Blobs::make_complete(proposer, size)).collect())
+}
+
+/// As many projects as a driller may choose, the last that are open.
+fn chosen<T: Config>() -> Chosen {
+	if OpenProjects::<T>::get().is_empty() {
+		OpenProjects::<T>::put(BoundedVec::truncate_from((0..MAX_CHOSEN).collect()));
+	}
+	let mut open = OpenProjects::<T>::get().into_inner();
+	let more = open.len().saturating_sub(MAX_CHOSEN as usize);
+	BoundedVec::truncate_from(open.split_off(more))
+}
+
 fn proposed<T: Config>(rule: Mismatch, units: u32) -> Result<ProjectId, BenchmarkError> {
 	let id = NextProject::<T>::get();
-	let proposer = funded::<T>("proposer", 0);
+	// Of many accounts: one may have few open projects. All deposits are the least.
+	let proposer = funded::<T>("proposer", id);
+	let data = data::<T>(&proposer);
+	let open = OpenProjects::<T>::take();
 	let blocks = T::MaxCommitBlocks::get();
 	let title = longest(b"");
-	Pallet::<T>::do_propose(proposer, title, template(), rule, MAX_UNIT_REPLICAS, units, blocks)?;
+	let replicas = MAX_UNIT_REPLICAS;
+	Pallet::<T>::do_propose(proposer, title, template(), data, rule, replicas, units, blocks)?;
+	OpenProjects::<T>::mutate(|ids| {
+		*ids = BoundedVec::truncate_from(open.into_iter().chain([id]).collect());
+	});
 	Ok(id)
 }
 
 /// A project that is active, with a part in the turns.
 fn active<T: Config>(rule: Mismatch, units: u32) -> Result<ProjectId, BenchmarkError> {
 	let id = proposed::<T>(rule, units)?;
-	Pallet::<T>::unschedule(Task::Review(id));
-	Projects::<T>::mutate(id, |project| project.as_mut().unwrap().stage = Stage::Active);
+	let mut project = Projects::<T>::get(id).unwrap();
+	(project.stage, project.until) = (Stage::Active, T::LifeBlocks::get());
+	Pallet::<T>::look_again(id, &project);
+	Projects::<T>::insert(id, project);
 	Pallet::<T>::give_turn(id);
 	Ok(id)
 }
@@ -108,7 +133,7 @@ fn fill_pool<T: Config>(drillers: u32) {
 	Inflow::<T>::put(Balance::from(drillers));
 	for index in 0..drillers {
 		let who = driller::<T>(index);
-		Pallet::<T>::do_enlist(who).expect("the pool has room");
+		Pallet::<T>::do_enlist(who, chosen::<T>()).expect("the pool has room");
 	}
 }
 
@@ -121,7 +146,8 @@ fn assigned<T: Config>(rule: Mismatch) -> Result<AssignmentId, BenchmarkError> {
 	Projects::<T>::insert(project, &record);
 	let mut group = Ready::<T>::take().into_inner();
 	Ready::<T>::put(BoundedVec::truncate_from(group.split_off(GROUP as usize)));
-	let slot = Slot { project, index, attempt, replicas: MAX_UNIT_REPLICAS };
+	let replicas = MAX_UNIT_REPLICAS;
+	let slot = Slot { project, index, attempt, replicas, choosers: replicas.into() };
 	Pallet::<T>::assign(Pallet::<T>::now(), &slot, &record, &H256::repeat_byte(1), group);
 	Ok(NextAssignment::<T>::get() - 1)
 }
@@ -195,13 +221,14 @@ mod benchmarks {
 	fn propose() {
 		let proposer = funded::<T>("proposer", 0);
 		let (units, blocks) = (T::MaxUnits::get(), T::MaxCommitBlocks::get());
-		let (title, template) = (longest(b""), template());
+		let (title, template, data) = (longest(b""), template(), data::<T>(&proposer));
 
 		#[extrinsic_call]
 		_(
 			RawOrigin::Signed(proposer),
 			title,
 			template,
+			data,
 			Mismatch::Majority,
 			MAX_UNIT_REPLICAS,
 			units,
@@ -219,7 +246,7 @@ mod benchmarks {
 		#[extrinsic_call]
 		_(RawOrigin::Signed(voter.clone()), id, true);
 
-		assert_eq!(Votes::<T>::get(id, &voter), Some(true));
+		assert_eq!(Votes::<T>::get(id, &voter), Some(Ballot { round: 0, aye: true }));
 		Ok(())
 	}
 
@@ -228,9 +255,10 @@ mod benchmarks {
 		fill_pool::<T>(T::MaxDrillers::get() - 1);
 		Inflow::<T>::put(1);
 		let last = driller::<T>(T::MaxDrillers::get());
+		let projects = chosen::<T>();
 
 		#[extrinsic_call]
-		_(RawOrigin::Signed(last.clone()));
+		_(RawOrigin::Signed(last.clone()), projects);
 
 		assert!(Pool::<T>::contains_key(&last));
 	}
@@ -267,6 +295,47 @@ mod benchmarks {
 		_(RawOrigin::Signed(last.clone()));
 
 		assert!(!Pool::<T>::contains_key(&last));
+	}
+
+	#[benchmark]
+	fn choose() {
+		fill_pool::<T>(1);
+		let (who, projects) = (Ready::<T>::get()[0].clone(), chosen::<T>());
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(who.clone()), projects.clone());
+
+		assert_eq!(Choices::<T>::get(&who), projects);
+	}
+
+	/// The last of a group whose others have done their part.
+	#[benchmark]
+	fn decline() -> Result<(), BenchmarkError> {
+		let id = assigned::<T>(Mismatch::Majority)?;
+		edit::<T>(id, |unit| {
+			for seat in unit.members.iter_mut().rev().skip(1) {
+				seat.declined = true;
+			}
+		});
+		let last = Assignments::<T>::get(id).unwrap().members.last().unwrap().who.clone();
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(last), id);
+
+		assert!(all_committed(&Assignments::<T>::get(id).unwrap().members));
+		Ok(())
+	}
+
+	#[benchmark]
+	fn recall() -> Result<(), BenchmarkError> {
+		let id = active::<T>(Mismatch::Majority, 1)?;
+		let who = driller::<T>(0);
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(who), id);
+
+		assert!(Projects::<T>::get(id).unwrap().recall.is_some());
+		Ok(())
 	}
 
 	#[benchmark]
@@ -357,11 +426,9 @@ mod benchmarks {
 	#[benchmark]
 	fn clear() -> Result<(), BenchmarkError> {
 		let id = proposed::<T>(Mismatch::Majority, T::MaxUnits::get())?;
-		Pallet::<T>::unschedule(Task::Review(id));
-		Projects::<T>::mutate(id, |project| {
-			project.as_mut().unwrap().stage = Stage::Done { at: Pallet::<T>::now() };
-		});
-		Pallet::<T>::schedule(Task::Clear(id), T::KeepBlocks::get());
+		let mut project = Projects::<T>::get(id).unwrap();
+		Pallet::<T>::close(id, &mut project, Stage::Done { at: Pallet::<T>::now() });
+		Projects::<T>::insert(id, project);
 		for index in 0..CLEAR_STEP - 1 {
 			Results::<T>::insert(id, index, Outcome { result: result(0), agreeing: 7 });
 		}
@@ -419,14 +486,19 @@ mod benchmarks {
 		assert!(!Batch::<T>::exists());
 	}
 
-	/// Condemned: the deposit goes to the jackpot, and the removal is scheduled.
+	/// Condemned by a vote on its end: the deposit goes to the jackpot, the removal is scheduled, and
+	/// nothing of it is handed out any more.
 	#[benchmark]
 	fn end_review() -> Result<(), BenchmarkError> {
 		for _ in 1..T::MaxProjects::get() {
 			active::<T>(Mismatch::Majority, 1)?;
 		}
-		let id = proposed::<T>(Mismatch::Majority, T::MaxUnits::get())?;
-		Projects::<T>::mutate(id, |project| project.as_mut().unwrap().nays = Balance::MAX);
+		let id = active::<T>(Mismatch::Majority, T::MaxUnits::get())?;
+		Projects::<T>::mutate(id, |project| {
+			let asked = Recall { until: 0, ayes: 0, nays: Balance::MAX };
+			project.as_mut().unwrap().recall = Some(asked);
+		});
+		set_height::<T>(1);
 
 		#[block]
 		{
@@ -434,7 +506,7 @@ mod benchmarks {
 		}
 
 		let project = Projects::<T>::get(id).unwrap();
-		assert!(matches!(project.stage, Stage::Rejected { .. }));
+		assert!(matches!(project.stage, Stage::Recalled { .. }));
 		assert_eq!(project.deposit, 0);
 		Ok(())
 	}
@@ -537,14 +609,27 @@ mod benchmarks {
 		Ok(())
 	}
 
-	/// Projects that still wait for more drillers are looked at too.
+	/// The whole pool is ready, whatever is handed out, and all projects are looked at.
 	#[benchmark]
 	fn close_batch(g: Linear<0, { T::MaxGroups::get() }>) -> Result<(), BenchmarkError> {
+		let mut last = 0;
 		for _ in 0..T::MaxProjects::get() {
-			active::<T>(Mismatch::Majority, T::MaxUnits::get())?;
+			last = active::<T>(Mismatch::Majority, T::MaxUnits::get())?;
 		}
-		// The smallest part of a group that no project can take, where no unit is to be given.
-		fill_pool::<T>((g * GROUP).max(1));
+		fill_pool::<T>(T::MaxDrillers::get());
+		// Only the last has units that somebody wants, and so many of them.
+		Projects::<T>::mutate(last, |project| {
+			let project = project.as_mut().unwrap();
+			(project.units, project.proven) = (g.max(1), true);
+		});
+		let others = (0..MAX_CHOSEN - 1).map(|other| last + 1 + other);
+		let chosen: Chosen = match g {
+			0 => BoundedVec::truncate_from(others.collect()),
+			_ => BoundedVec::truncate_from([last].into_iter().chain(others).collect()),
+		};
+		for who in Ready::<T>::get() {
+			Choices::<T>::insert(who, &chosen);
+		}
 
 		#[block]
 		{
@@ -562,6 +647,9 @@ mod benchmarks {
 			active::<T>(Mismatch::Majority, T::MaxUnits::get())?;
 		}
 		fill_pool::<T>(T::MaxDrillers::get());
+		for id in OpenProjects::<T>::get() {
+			Projects::<T>::mutate(id, |project| project.as_mut().unwrap().proven = true);
+		}
 		Pallet::<T>::close_batch(Pallet::<T>::now());
 		// `g` of the units, and all the drillers.
 		let mut returned = Vec::new();
@@ -576,7 +664,7 @@ mod benchmarks {
 			Projects::<T>::insert(slot.project, project);
 		}
 
-		let all = BatchDrillers::<T>::get().into_iter().rev();
+		let all = BatchDrillers::<T>::get().into_iter().rev().map(|(who, _)| who);
 		displace::<T>(all.take(T::FreeInflow::get() as usize).collect());
 
 		#[block]

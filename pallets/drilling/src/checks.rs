@@ -6,10 +6,10 @@
 
 use crate::{
 	all_committed, all_revealed,
-	rules::{judge_check, Finding, Service},
+	rules::{judge_check, Answer, Finding, Service},
 	units::AssignmentOf,
-	Assignments, Config, Error, Event, Failure, Pallet, Phase, Projects, Seat, Task, Templates,
-	WeightInfo, CHECKERS, CHECK_PAUSE, MAX_CHECK_WAIT,
+	Assignments, Checking, Config, Error, Event, Failure, Pallet, Phase, Projects, Seat, Task,
+	Templates, WeightInfo, CHECKERS, CHECK_PAUSE, MAX_CHECK_WAIT,
 };
 use alloc::vec::Vec;
 use codec::Encode;
@@ -17,7 +17,7 @@ use frame_support::{pallet_prelude::DispatchResult, traits::Get, weights::Weight
 use sp_io::hashing::blake2_256;
 use trainyard_pallet_support::agenda::Clock;
 use trainyard_protocol::{
-	drill::{AssignmentId, UnitResult},
+	drill::{self, AssignmentId, UnitResult},
 	job::BlockNumber,
 	seats::Resources,
 	stint::{self, CERTAIN},
@@ -86,9 +86,14 @@ impl<T: Config> Pallet<T> {
 
 	/// Returns the chance that an agreed unit is recomputed: `CheckShare`, or more where those who
 	/// agreed have little drilling power to lose beside its work, as for a report of a stint
-	/// ([`stint::chance`]). So agreeing on garbage does not pay.
+	/// ([`stint::chance`]). So agreeing on garbage does not pay. Where it is not certain that the data are to
+	/// be had, every unit is: else a forger could claim results of data that nobody can look at.
 	pub(crate) fn check_chance(unit: &AssignmentOf<T>) -> u64 {
-		let work = Projects::<T>::get(unit.project).map_or(0, |project| project.difficulty);
+		let project = Projects::<T>::get(unit.project);
+		if project.as_ref().is_some_and(|project| project.is_doubtful()) {
+			return CERTAIN;
+		}
+		let work = project.map_or(0, |project| project.difficulty);
 		// What is credited nothing brings nothing.
 		let credited = |result: &UnitResult| {
 			Templates::<T>::get(unit.project).map_or(0, |template| template.credit(work, result))
@@ -111,7 +116,9 @@ impl<T: Config> Pallet<T> {
 	) -> Weight {
 		// That a unit is recomputed is decided once: whoever keeps verifiers busy gets no other seed
 		// to escape by.
-		if busy.is_none() && !Self::is_checked(seed, Self::check_chance(&unit)) {
+		// A unit that was doubted is looked at in any case.
+		let doubted = unit.agreed.is_none();
+		if busy.is_none() && !doubted && !Self::is_checked(seed, Self::check_chance(&unit)) {
 			Self::settle(id, &unit);
 			return T::WeightInfo::settle();
 		}
@@ -158,11 +165,12 @@ impl<T: Config> Pallet<T> {
 		let needs = project.as_ref().map_or_else(Default::default, |project| project.needs);
 		let drawn = T::Verifiers::draw(VERIFIERS, seed, after, &members, CHECKERS, &needs);
 		let Drawn::Seated(verifiers) = &drawn else { return drawn };
-		let time = project.map_or(0, |project| project.commit_blocks);
-		let until = now.saturating_add(T::CheckBlocks::get().max(time));
+		// Not what its proposer gives drillers: that would keep verifiers busy for hours.
+		let until = now.saturating_add(T::CheckBlocks::get().max(drill::least_blocks(&needs)));
 		unit.phase = Phase::CheckCommitting { until };
 		let seats = verifiers.iter().cloned().map(Seat::of).collect();
 		unit.verifiers = BoundedVec::truncate_from(seats);
+		verifiers.iter().for_each(|who| Checking::<T>::insert(who, id, ()));
 		Assignments::<T>::insert(id, &*unit);
 		Self::schedule(Task::Unit(id), until.saturating_add(1));
 		let verifiers = verifiers.clone();
@@ -173,10 +181,13 @@ impl<T: Config> Pallet<T> {
 	/// Judges a recomputation: pays and slashes the verifiers, and settles the unit, or takes it
 	/// back and slashes whoever agreed on a false result.
 	pub(crate) fn conclude_check(id: AssignmentId, unit: AssignmentOf<T>) {
-		let Some(agreed) = unit.agreed else { return Assignments::<T>::remove(id) };
-		let found: Vec<Option<UnitResult>> =
-			unit.verifiers.iter().map(|seat| seat.result).collect();
-		let (finding, services) = judge_check(&agreed, &found);
+		let answer = |seat: &Seat<T::AccountId>| match seat.result {
+			Some(result) => Some(Answer::Result(result)),
+			None if seat.declined => Some(Answer::Missing),
+			None => None,
+		};
+		let found: Vec<Option<Answer<UnitResult>>> = unit.verifiers.iter().map(answer).collect();
+		let (finding, services) = judge_check(unit.agreed.as_ref(), &found);
 		let needs: Resources =
 			Projects::<T>::get(unit.project).map_or_else(Default::default, |project| project.needs);
 		let fee = T::CheckFee::get();
@@ -192,6 +203,14 @@ impl<T: Config> Pallet<T> {
 				Service::InVain => {}
 			}
 			T::Verifiers::release(&seat.who, &needs, service != Service::Absent);
+			Checking::<T>::remove(&seat.who, id);
+		}
+		match finding {
+			Finding::Missing => Self::note_data(unit.project, false),
+			Finding::Undecided => {}
+			Finding::Confirmed | Finding::Refuted | Finding::Present => {
+				Self::note_data(unit.project, true);
+			}
 		}
 		match finding {
 			Finding::Confirmed => {
@@ -199,7 +218,10 @@ impl<T: Config> Pallet<T> {
 				Self::settle(id, &unit);
 			}
 			Finding::Refuted => {
-				let forgers = unit.members.iter().filter(|seat| seat.result == Some(agreed));
+				let forgers = unit
+					.members
+					.iter()
+					.filter(|seat| seat.result.is_some() && seat.result == unit.agreed);
 				for seat in forgers {
 					let slashed = T::Drillers::slash(&seat.who, T::ForgerySlash::get());
 					let driller = seat.who.clone();
@@ -210,6 +232,11 @@ impl<T: Config> Pallet<T> {
 				}
 				Self::fail(id, &unit, Failure::Refuted);
 			}
+			Finding::Present => {
+				Self::refute_declined(id, &unit);
+				Self::fail(id, &unit, Failure::Declined);
+			}
+			Finding::Missing => Self::fail(id, &unit, Failure::Missing),
 			Finding::Undecided => Self::fail(id, &unit, Failure::Unchecked),
 		}
 	}

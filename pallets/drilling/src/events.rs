@@ -55,12 +55,48 @@ mod events {
 			/// the deposit.
 			lost: Balance,
 		},
+		/// A trainer asked for the end of an active project: trainers vote.
+		RecallOpened {
+			/// The project.
+			project: ProjectId,
+			/// Who asked.
+			who: T::AccountId,
+			/// Last block for votes.
+			until: BlockNumber,
+		},
+		/// The vote on the end of a project is over, and it goes on.
+		ProjectKept {
+			/// The project.
+			project: ProjectId,
+			/// Bonds for it.
+			ayes: Balance,
+			/// Bonds against it.
+			nays: Balance,
+		},
+		/// A vote ended a project.
+		ProjectRecalled {
+			/// The project.
+			project: ProjectId,
+			/// Bonds for it.
+			ayes: Balance,
+			/// Bonds against it.
+			nays: Balance,
+			/// What its proposer lost to the jackpot.
+			lost: Balance,
+		},
+		/// Verifiers found again and again that a project's data are not to be had: it has ended.
+		ProjectSuspended {
+			/// The project.
+			project: ProjectId,
+			/// What its proposer lost to the jackpot.
+			lost: Balance,
+		},
 		/// A project was ended by its proposer.
 		ProjectWithdrawn {
 			/// The project.
 			project: ProjectId,
 		},
-		/// All units of a project are computed or given up.
+		/// All units of a project are computed or given up, or its time is over.
 		ProjectDone {
 			/// The project.
 			project: ProjectId,
@@ -80,6 +116,13 @@ mod events {
 		Enlisted {
 			/// Who.
 			driller: T::AccountId,
+		},
+		/// A driller computes units of these projects from now on, and of no others.
+		Chose {
+			/// Who.
+			driller: T::AccountId,
+			/// Which.
+			projects: Chosen,
 		},
 		/// The pool has no room for a trainer in this turn: it waits.
 		Waits {
@@ -130,6 +173,19 @@ mod events {
 			assignment: AssignmentId,
 			/// Who.
 			who: T::AccountId,
+		},
+		/// A driller or a verifier said that a unit's data are not to be had. A driller gets no more
+		/// units of this project until it chooses it again.
+		Declined {
+			/// The assignment.
+			assignment: AssignmentId,
+			/// Who.
+			who: T::AccountId,
+		},
+		/// Most drillers of a unit said that its data are not to be had: verifiers look for them.
+		Doubted {
+			/// The assignment.
+			assignment: AssignmentId,
 		},
 		/// Committing is over; the drillers, or the verifiers, reveal.
 		RevealOpened {

@@ -4,8 +4,9 @@
 //! - [`projects`]: anyone proposes a project with a deposit ([`Pallet::propose`]), trainers vote
 //!   with their bonds ([`Pallet::vote`]), and from approval on its units count. The work of a
 //!   unit is computed from its program; nobody declares it.
-//! - [`pool`]: trainers [`Pallet::enlist`]. Those who are ready are noted together with the units
-//!   to hand out, and a seed from the blocks after that assigns the units to them.
+//! - [`voting`]: the votes on a project, and those on its end ([`Pallet::recall`]).
+//! - [`pool`]: trainers [`Pallet::enlist`] for projects that they choose. Those who are ready are noted
+//!   together with the units to hand out, and a seed from the blocks after that assigns the units to them.
 //! - [`units`]: the life of an assignment,
 //!
 //! ```text
@@ -16,12 +17,14 @@
 //!                              +<-- not confirmed CheckCommitting -> CheckRevealing
 //! ```
 //!
-//!   A unit that was drawn while the verifiers were busy stays in Settling, and they are drawn
+//!   Whoever cannot have the data of a unit says so ([`Pallet::decline`]), which costs nothing where it
+//!   is true. A unit that was drawn while the verifiers were busy stays in Settling, and they are drawn
 //!   again.
 //!
 //! - [`rules`]: how a group, a recomputation and a vote are judged: pure functions.
 //! - [`checks`]: a random share of the agreed units is recomputed by verifiers; whoever agreed on a
 //!   false result loses a part of its bond and all drilling power.
+//! - [`cleaning`]: the removal of what ended.
 //! - [`agenda`]: the clock. Whatever has a deadline is on it once, and is served at the beginning
 //!   of blocks with bounded, weighed work.
 //! - [`money`]: deposits and fees; [`views`]: what clients ask.
@@ -47,6 +50,7 @@ pub mod agenda;
 #[cfg(feature = "runtime-benchmarks")]
 mod benchmarking;
 pub mod checks;
+pub mod cleaning;
 mod errors;
 mod events;
 #[cfg(test)]
@@ -63,6 +67,7 @@ pub mod turnover;
 mod types;
 pub mod units;
 pub mod views;
+pub mod voting;
 pub mod weights;
 
 use frame_support::pallet_macros::import_section;
@@ -85,11 +90,14 @@ pub mod pallet {
 	use sp_runtime::Permill;
 	use trainyard_pallet_support::agenda::Clock;
 	use trainyard_protocol::{
-		drill::{AssignmentId, Mismatch, ProjectId, Template, UnitResult, MAX_UNIT_REPLICAS},
+		drill::{
+			AssignmentId, Chosen, Mismatch, ProjectId, Template, TrialData, UnitResult,
+			MAX_UNIT_REPLICAS,
+		},
 		job::{Balance, BlockNumber},
 		MicroUt, Text, H256,
 	};
-	use trainyard_traits::{Beacon, Drillers, VerifierPool};
+	use trainyard_traits::{AwaitedBlobs, Beacon, Drillers, VerifierPool};
 
 	/// The storage of this pallet's first release.
 	const STORAGE_VERSION: StorageVersion = StorageVersion::new(2);
@@ -114,6 +122,9 @@ pub mod pallet {
 		/// The verifiers, who recompute units.
 		type Verifiers: VerifierPool<Self::AccountId>;
 
+		/// The blobs that hold data.
+		type Blobs: AwaitedBlobs<Self::AccountId>;
+
 		/// Randomness from blocks that do not exist yet.
 		type Beacon: Beacon;
 
@@ -125,7 +136,9 @@ pub mod pallet {
 		/// [`Pallet::worst_step`], or nothing would ever be served.
 		type ServiceWeight: Get<Weight>;
 
-		/// Held for a project, whatever its size.
+		/// Held for a project, whatever its size, by who has no open one where there are few: each
+		/// other that the proposer has open doubles it, and so does each eighth of the places that is
+		/// taken.
 		#[pallet::constant]
 		type ProjectDeposit: Get<Balance>;
 
@@ -137,6 +150,10 @@ pub mod pallet {
 		#[pallet::constant]
 		type MaxProjects: Get<u32>;
 
+		/// Most of these that one account proposed.
+		#[pallet::constant]
+		type MaxOwnProjects: Get<u32>;
+
 		/// Most units of a project.
 		#[pallet::constant]
 		type MaxUnits: Get<u32>;
@@ -145,7 +162,11 @@ pub mod pallet {
 		/// and vote again under another name.
 		type ReviewBlocks: Get<BlockNumber>;
 
-		/// Bonds that must vote for a project, at least.
+		/// Blocks for which a project is active at most.
+		#[pallet::constant]
+		type LifeBlocks: Get<BlockNumber>;
+
+		/// Bonds that must vote for a project, or for its end, at least.
 		#[pallet::constant]
 		type MinApproval: Get<Balance>;
 
@@ -234,14 +255,20 @@ pub mod pallet {
 	#[pallet::storage]
 	pub type Templates<T> = StorageMap<_, Twox64Concat, ProjectId, Template>;
 
-	/// Projects in review or active.
+	/// Projects in review or active, in the order of their proposals.
 	#[pallet::storage]
-	pub type OpenProjects<T> = StorageValue<_, u32, ValueQuery>;
+	pub type OpenProjects<T: Config> =
+		StorageValue<_, BoundedVec<ProjectId, T::MaxProjects>, ValueQuery>;
 
-	/// Who voted on a project, and whether for it.
+	/// How many of these each account proposed. One that has none is not here.
+	#[pallet::storage]
+	pub type OwnProjects<T: Config> =
+		StorageMap<_, Blake2_128Concat, T::AccountId, u32, ValueQuery>;
+
+	/// Who voted on a project, and how: its last ballot.
 	#[pallet::storage]
 	pub type Votes<T: Config> =
-		StorageDoubleMap<_, Twox64Concat, ProjectId, Blake2_128Concat, T::AccountId, bool>;
+		StorageDoubleMap<_, Twox64Concat, ProjectId, Blake2_128Concat, T::AccountId, Ballot>;
 
 	/// Active projects that have units to hand out, in the order of their turns.
 	#[pallet::storage]
@@ -258,6 +285,14 @@ pub mod pallet {
 	/// The pool of drillers.
 	#[pallet::storage]
 	pub type Pool<T: Config> = CountedStorageMap<_, Blake2_128Concat, T::AccountId, Driller>;
+
+	/// The projects of which somebody in the pool, or who waits for a place, computes units.
+	#[pallet::storage]
+	pub type Choices<T: Config> = StorageMap<_, Blake2_128Concat, T::AccountId, Chosen, ValueQuery>;
+
+	/// What drillers choose who are at work, or in the batch: from when they are ready again.
+	#[pallet::storage]
+	pub type Coming<T: Config> = StorageMap<_, Blake2_128Concat, T::AccountId, Chosen>;
 
 	/// Trainers that wait for a place in the pool, in the order in which they came, with the bonds
 	/// that they had then.
@@ -289,10 +324,10 @@ pub mod pallet {
 	#[pallet::storage]
 	pub type Batch<T> = StorageValue<_, BlockNumber>;
 
-	/// The drillers of the batch: those that were ready.
+	/// The drillers of the batch: those that were ready, and what they had chosen.
 	#[pallet::storage]
 	pub type BatchDrillers<T: Config> =
-		StorageValue<_, BoundedVec<T::AccountId, T::MaxDrillers>, ValueQuery>;
+		StorageValue<_, BoundedVec<(T::AccountId, Chosen), T::MaxDrillers>, ValueQuery>;
 
 	/// The units that the batch hands out, in this order.
 	#[pallet::storage]
@@ -307,6 +342,11 @@ pub mod pallet {
 	pub type Assignments<T: Config> =
 		StorageMap<_, Twox64Concat, AssignmentId, Assignment<T::AccountId>>;
 
+	/// The units that a verifier recomputes.
+	#[pallet::storage]
+	pub type Checking<T: Config> =
+		StorageDoubleMap<_, Blake2_128Concat, T::AccountId, Twox64Concat, AssignmentId, ()>;
+
 	/// Height at which each task is looked at next.
 	#[pallet::storage]
 	pub type Due<T> = StorageMap<_, Twox64Concat, Task, BlockNumber>;
@@ -319,9 +359,22 @@ pub mod pallet {
 	#[pallet::storage]
 	pub type Cursor<T> = StorageValue<_, BlockNumber>;
 
+	/// Height at which a part of each project that ended is removed next.
+	#[pallet::storage]
+	pub type CleanDue<T> = StorageMap<_, Twox64Concat, ProjectId, BlockNumber>;
+
+	/// The same by height.
+	#[pallet::storage]
+	pub type CleanAgenda<T> =
+		StorageDoubleMap<_, Twox64Concat, BlockNumber, Twox64Concat, ProjectId, ()>;
+
+	/// Least height whose removals may not all be done.
+	#[pallet::storage]
+	pub type CleanCursor<T> = StorageValue<_, BlockNumber>;
+
 	#[pallet::hooks]
 	impl<T: Config> Hooks<BlockNumberFor<T>> for Pallet<T> {
-		/// Serves what is due, and then batches, with what is left of `ServiceWeight`.
+		/// Serves what is due, then batches, and then removals, with what is left of `ServiceWeight`.
 		fn on_initialize(_: BlockNumberFor<T>) -> Weight {
 			let (now, limit) = (Self::now(), T::ServiceWeight::get());
 			let mut turn = Weight::zero();
@@ -331,7 +384,9 @@ pub mod pallet {
 			}
 			let used = Self::serve(now, limit);
 			let batch = Self::tend_batch(now, limit.saturating_sub(used));
-			turn.saturating_add(used).saturating_add(batch)
+			let used = used.saturating_add(batch);
+			let cleaned = cleaning::Cleaning::<T>::serve(now, limit.saturating_sub(used));
+			turn.saturating_add(used).saturating_add(cleaned)
 		}
 
 		fn integrity_test() {
@@ -341,6 +396,8 @@ pub mod pallet {
 				"ServiceWeight ({limit}) must allow for the largest step ({needed})"
 			);
 			assert!(T::MaxProjects::get() > 0, "MaxProjects: at least one");
+			assert!(T::MaxOwnProjects::get() > 0, "MaxOwnProjects: at least one");
+			assert!(T::LifeBlocks::get() > 0, "LifeBlocks: at least one");
 			assert!(T::MaxGroups::get() > 0, "MaxGroups: at least one");
 			assert!(
 				T::MaxDrillers::get() >= u32::from(MAX_UNIT_REPLICAS),
@@ -366,25 +423,29 @@ pub mod pallet {
 	#[pallet::call]
 	impl<T: Config> Pallet<T> {
 		/// Proposes a project of `units` units, each computed by `replicas` trainers within
-		/// `commit_blocks`, and holds its deposit, `ProjectDeposit + units x UnitDeposit`. `rule`
-		/// says what happens where results differ. Trainers vote until the review ends.
+		/// `commit_blocks`, and holds its deposit: `UnitDeposit` for each unit, and `ProjectDeposit`,
+		/// which rises with the projects that are open. `data` are blobs of the caller with the files that
+		/// units of `template` read, in the order of its specification. `rule` says what happens where
+		/// results differ. Trainers vote until the review ends.
 		#[pallet::call_index(0)]
 		#[pallet::weight(T::WeightInfo::propose())]
 		pub fn propose(
 			origin: OriginFor<T>,
 			title: Text,
 			template: Template,
+			data: TrialData,
 			rule: Mismatch,
 			replicas: u8,
 			units: u32,
 			commit_blocks: BlockNumber,
 		) -> DispatchResult {
 			let proposer = ensure_signed(origin)?;
-			Self::do_propose(proposer, title, template, rule, replicas, units, commit_blocks)
+			Self::do_propose(proposer, title, template, data, rule, replicas, units, commit_blocks)
 		}
 
-		/// Votes on a project in review, with the caller's bond. The caller is a trainer, and not
-		/// the proposer; it votes once.
+		/// Votes with the caller's bond on a project in review, or on the end of an active one, where
+		/// `aye` is for its going on. The caller is a trainer, and not the proposer; it votes once in each
+		/// vote.
 		#[pallet::call_index(1)]
 		#[pallet::weight(T::WeightInfo::vote())]
 		pub fn vote(origin: OriginFor<T>, project: ProjectId, aye: bool) -> DispatchResult {
@@ -392,16 +453,16 @@ pub mod pallet {
 			Self::do_vote(who, project, aye)
 		}
 
-		/// Enters the pool of drillers: from now on the caller, a trainer, is given units, one at a
-		/// time, and loses power for each that it does not compute in time. A driller that was
+		/// Enters the pool of drillers: from now on the caller, a trainer, is given units of these open
+		/// `projects`, ascending, one at a time, and loses power for each that it does not compute in time. A driller that was
 		/// leaving by its own wish stays. Where the turn has no room for more, the caller waits: at the
 		/// end of a turn the largest bonds enter, and displace those of which they are 1.25 times. Who
 		/// displaced a driller that is still at work has its place as soon as that work is judged.
 		#[pallet::call_index(2)]
 		#[pallet::weight(T::WeightInfo::enlist())]
-		pub fn enlist(origin: OriginFor<T>) -> DispatchResult {
+		pub fn enlist(origin: OriginFor<T>, projects: Chosen) -> DispatchResult {
 			let who = ensure_signed(origin)?;
-			Self::do_enlist(who)
+			Self::do_enlist(who, projects)
 		}
 
 		/// Leaves the pool of drillers: at once, or when the unit that the caller was given, or may
@@ -465,9 +526,10 @@ pub mod pallet {
 			Self::do_check_reveal(who, assignment, result, salt)
 		}
 
-		/// Takes back a project in review, whose deposit returns at once, or ends an active one: no
-		/// unit of it is handed out any more, and those under way are finished. Only the proposer
-		/// may do this.
+		/// Takes back a project in review, or ends an active one: no unit of it is handed out any more,
+		/// and those under way are finished. Where a vote is open in which somebody is against it, it ends
+		/// with that vote, and what is condemned is lost all the same; so is the deposit of one whose data
+		/// verifiers looked for in vain. Only the proposer may do this.
 		#[pallet::call_index(8)]
 		#[pallet::weight(T::WeightInfo::withdraw_project())]
 		pub fn withdraw_project(origin: OriginFor<T>, project: ProjectId) -> DispatchResult {
@@ -484,6 +546,39 @@ pub mod pallet {
 		pub fn clear(origin: OriginFor<T>, project: ProjectId) -> DispatchResult {
 			let who = ensure_signed(origin)?;
 			Self::do_clear(who, project)
+		}
+
+		/// Computes units of these open `projects`, ascending, and of no others: from now on, or, where the
+		/// caller has a unit, or may be given one by the batch under way, from when it is ready again. It is
+		/// in the pool of drillers, or waits for a place.
+		#[pallet::call_index(10)]
+		#[pallet::weight(T::WeightInfo::choose())]
+		pub fn choose(origin: OriginFor<T>, projects: Chosen) -> DispatchResult {
+			let who = ensure_signed(origin)?;
+			Self::do_choose(who, projects)
+		}
+
+		/// Says, instead of a commitment, that the data of a unit are not to be had. A driller is given no
+		/// more units of this project until it chooses it again. Where most of a group say so, verifiers
+		/// look for the data: nobody loses anything if most of them do not have them either, and the
+		/// project ends when that was found a few times in a row, without its deposit where verifiers never
+		/// had them; if they have them, those who said so lose what silence costs. A verifier says it instead of a result, and is not paid.
+		#[pallet::call_index(11)]
+		#[pallet::weight(T::WeightInfo::decline())]
+		pub fn decline(origin: OriginFor<T>, assignment: AssignmentId) -> DispatchResult {
+			let who = ensure_signed(origin)?;
+			Self::do_decline(who, assignment)
+		}
+
+		/// Asks for the end of an active project: trainers vote on it for as long as in a review, and the
+		/// caller, a trainer and not the proposer, votes against it. It ends where `MinApproval` of bonds, more
+		/// than are for it, and more than had approved it, are against it; without its deposit where these are
+		/// twice as many.
+		#[pallet::call_index(12)]
+		#[pallet::weight(T::WeightInfo::recall())]
+		pub fn recall(origin: OriginFor<T>, project: ProjectId) -> DispatchResult {
+			let who = ensure_signed(origin)?;
+			Self::do_recall(who, project)
 		}
 	}
 }

@@ -20,7 +20,7 @@ use trainyard_protocol::{
 	seats::Resources,
 	MicroUt, Text, H256,
 };
-use trainyard_traits::{Beacon, Drawn, Drillers, Seed, VerifierPool};
+use trainyard_traits::{AwaitedBlobs, Beacon, BlobStore, Drawn, Drillers, Seed, VerifierPool};
 
 pub type AccountId = u64;
 type Block = frame_system::mocking::MockBlockU32<Test>;
@@ -56,9 +56,12 @@ pub const COMMIT: BlockNumber = 10;
 pub const REVEAL: BlockNumber = 5;
 pub const CHECK: BlockNumber = 12;
 pub const KEEP: BlockNumber = 20;
+pub const LIFE: BlockNumber = 10_000;
 pub const CHECK_FEE: Balance = 7;
 /// Blocks within which a driller returns at once.
 pub const RETURN: BlockNumber = 60;
+/// A project that was never there.
+pub const NOTHING: ProjectId = 1_000_000;
 /// Blocks of a turn.
 pub const TURN: BlockNumber = 500;
 
@@ -130,6 +133,8 @@ parameter_types! {
 	pub static SeedStep: BlockNumber = 1;
 	/// Varies the seeds.
 	pub static SeedSalt: u64 = 0;
+	/// The blobs that are complete: owner, length, and how many name them.
+	pub static Stored: BTreeMap<H256, (AccountId, u64, u32)> = BTreeMap::new();
 	/// How many more times the beacon has lost a seed.
 	pub static LostSeeds: u32 = 0;
 	pub static CheckShare: Permill = Permill::zero();
@@ -262,22 +267,63 @@ impl Beacon for FakeBeacon {
 	}
 }
 
+/// The blobs in [`Stored`].
+pub struct FakeBlobs;
+impl BlobStore for FakeBlobs {
+	fn is_complete(root: &H256) -> bool {
+		Stored::get().contains_key(root)
+	}
+	fn size(root: &H256) -> Option<u64> {
+		Stored::get().get(root).map(|(_, size, _)| *size)
+	}
+	fn has_chunks(_: &H256, _: std::ops::Range<u32>) -> bool {
+		unreachable!("whole blobs are asked for")
+	}
+}
+impl AwaitedBlobs<AccountId> for FakeBlobs {
+	fn owner(root: &H256) -> Option<AccountId> {
+		Stored::get().get(root).map(|(owner, _, _)| *owner)
+	}
+	fn expect(root: &H256) {
+		Stored::mutate(|blobs| blobs.get_mut(root).expect("it is complete").2 += 1);
+	}
+	fn release(root: &H256, keepers: &[AccountId]) {
+		assert!(keepers.is_empty());
+		Stored::mutate(|blobs| blobs.get_mut(root).expect("it was named").2 -= 1);
+	}
+	fn watch(_: &H256, _: &AccountId) {}
+	fn brought(_: &H256, _: &AccountId) -> u64 {
+		0
+	}
+	fn full_blocks() -> BlockNumber {
+		0
+	}
+	#[cfg(feature = "runtime-benchmarks")]
+	fn make_complete(who: &AccountId, size: u64) -> H256 {
+		Stored::mutate(|blobs| blobs.insert(data(), (*who, size, 0)));
+		data()
+	}
+}
+
 impl crate::Config for Test {
 	type Currency = Balances;
 	type RuntimeHoldReason = RuntimeHoldReason;
 	type Drillers = FakeDrillers;
 	type Verifiers = FakeVerifiers;
+	type Blobs = FakeBlobs;
 	type Beacon = FakeBeacon;
 	type Jackpot = JackpotAccount;
 	type ServiceWeight = ServiceWeight;
 	type ProjectDeposit = ConstU128<PROJECT_DEPOSIT>;
 	type UnitDeposit = ConstU128<UNIT_DEPOSIT>;
-	type MaxProjects = ConstU32<4>;
+	type MaxProjects = ConstU32<8>;
+	type MaxOwnProjects = ConstU32<4>;
 	type MaxUnits = ConstU32<100>;
+	type LifeBlocks = ConstU32<LIFE>;
 	type ReviewBlocks = ConstU32<REVIEW>;
 	type MinApproval = ConstU128<MIN_APPROVAL>;
 	type MinCommitBlocks = ConstU32<3>;
-	type MaxCommitBlocks = ConstU32<50>;
+	type MaxCommitBlocks = ConstU32<200>;
 	type RevealBlocks = ConstU32<REVEAL>;
 	type CheckBlocks = ConstU32<CHECK>;
 	type KeepBlocks = ConstU32<KEEP>;
@@ -318,6 +364,7 @@ pub fn new_test_ext() -> sp_io::TestExternalities {
 		VerifierSeats::set(Vec::new());
 		Absent::set(Vec::new());
 		Contrary::set(Vec::new());
+		Stored::set([(data(), (PROPOSER, trial().file_bytes()[0], 0))].into());
 		SeedSalt::set(0);
 		SeedStep::set(1);
 		LostSeeds::set(0);
@@ -340,6 +387,9 @@ pub fn run(test: impl FnOnce()) {
 			.map(|seat| seat.who)
 			.collect();
 		let mut seats = VerifierSeats::get();
+		let named: usize = Projects::<Test>::iter_values().map(|project| project.data.len()).sum();
+		let awaited: u32 = Stored::get().values().map(|(_, _, names)| names).sum();
+		assert_eq!(awaited as usize, named, "data stay as long as a project is open");
 		seated.sort();
 		seats.sort();
 		assert_eq!(seats, seated, "a seat is released when its recomputation ends");
@@ -395,6 +445,11 @@ pub fn trial() -> Template {
 	Template::Trial(TrialTemplate { spec, learning_rates_nano: rates })
 }
 
+/// The blob with the data of [`trial`].
+pub fn data() -> H256 {
+	H256::repeat_byte(0xda)
+}
+
 /// A score that units of [`trial`] may have.
 pub fn score(loss: f32) -> Evaluation {
 	let labels = JobSpec::example().dataset.validation_rows;
@@ -410,7 +465,12 @@ pub fn propose_by(
 	units: u32,
 ) -> DispatchResult {
 	let title = Text::new("a project").unwrap();
-	Drilling::propose(signed(who), title, template, rule, replicas, units, COMMIT)
+	let data = match template {
+		Template::Trial(_) => vec![data()],
+		_ => Vec::new(),
+	};
+	let data = data.try_into().unwrap();
+	Drilling::propose(signed(who), title, template, data, rule, replicas, units, COMMIT)
 }
 
 /// Proposes a project of chains with majority rule; its number.
@@ -438,11 +498,29 @@ pub fn active(rule: Mismatch, replicas: u8, units: u32) -> ProjectId {
 	id
 }
 
+/// Notes that verifiers have had the data of a project.
+pub fn prove(id: ProjectId) {
+	Projects::<Test>::mutate(id, |project| project.as_mut().unwrap().proven = true);
+}
+
 /// Enlists the first `count` of [`DRILLERS`].
 pub fn enlisted(count: usize) {
 	for who in &DRILLERS[..count] {
-		assert_ok!(Drilling::enlist(signed(*who)));
+		assert_ok!(enlist(*who));
 	}
+}
+
+/// Enlists `who` for all projects that are open; for one that was never there, where none is.
+pub fn enlist(who: AccountId) -> DispatchResult {
+	let open = crate::OpenProjects::<Test>::get();
+	if open.is_empty() {
+		// As if it had chosen a project that ended since.
+		crate::OpenProjects::<Test>::mutate(|open| open.try_push(NOTHING).unwrap());
+		let enlisted = Drilling::enlist(signed(who), vec![NOTHING].try_into().unwrap());
+		crate::OpenProjects::<Test>::kill();
+		return enlisted;
+	}
+	Drilling::enlist(signed(who), open.into_inner().try_into().unwrap())
 }
 
 pub fn project(id: ProjectId) -> crate::Project<AccountId> {
@@ -534,6 +612,8 @@ pub enum Act {
 	Vanish,
 	/// Commits, and nothing more.
 	Seal,
+	/// Says that the data are not to be had.
+	Decline,
 	/// Commits and reveals this.
 	Say(u8),
 }
@@ -547,6 +627,7 @@ pub fn play(id: AssignmentId, acts: &[Act]) -> Vec<AccountId> {
 	for (who, act) in members.iter().zip(acts) {
 		match act {
 			Act::Vanish => {}
+			Act::Decline => Drilling::decline(signed(*who), id).unwrap(),
 			Act::Seal => commit(*who, id, result(0)).unwrap(),
 			Act::Say(number) => commit(*who, id, result(*number)).unwrap(),
 		}
@@ -575,6 +656,7 @@ pub fn play_check(id: AssignmentId, acts: &[Act]) -> Vec<AccountId> {
 	for (who, act) in verifiers.iter().zip(acts) {
 		match act {
 			Act::Vanish => {}
+			Act::Decline => Drilling::decline(signed(*who), id).unwrap(),
 			Act::Seal => check(*who, id, result(0)).unwrap(),
 			Act::Say(number) => check(*who, id, result(*number)).unwrap(),
 		}
@@ -596,7 +678,7 @@ pub fn play_check(id: AssignmentId, acts: &[Act]) -> Vec<AccountId> {
 /// Accounts in the pool that have no unit: they are ready, or already in a batch.
 pub fn idle() -> BTreeSet<AccountId> {
 	let (ready, batch) = (crate::Ready::<Test>::get(), crate::BatchDrillers::<Test>::get());
-	ready.into_iter().chain(batch).collect()
+	ready.into_iter().chain(batch.into_iter().map(|(who, _)| who)).collect()
 }
 
 /// How many times unit `index` of a project was issued, where it waits to be issued again or is

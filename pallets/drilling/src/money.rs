@@ -1,7 +1,7 @@
 //! Deposits of projects, and what verifiers are paid.
 //!
 //! A deposit is a hold on its proposer's account. It ends in one of two ways: it goes back to the
-//! proposer or, where the vote condemned the project, to the jackpot.
+//! proposer or, where a vote condemned the project or its data were not to be had, to the jackpot.
 
 use crate::{Config, Event, HoldReason, Pallet, Project};
 use frame_support::{
@@ -16,10 +16,16 @@ use frame_support::{
 use trainyard_protocol::{drill::AssignmentId, job::Balance};
 
 impl<T: Config> Pallet<T> {
-	/// Returns the deposit of a project of `units` units; `None` on overflow.
-	pub fn deposit(units: u32) -> Option<Balance> {
+	/// Returns the deposit of a project of `units` units, where `open` projects are open and `own` of
+	/// them are the proposer's; `None` on overflow.
+	///
+	/// Each eighth of all places that is taken doubles what is held for a project, and so does each
+	/// open project of the same proposer: whoever wants all places pays far more than who wants one.
+	pub fn deposit(units: u32, open: u32, own: u32) -> Option<Balance> {
+		let eighths = open.saturating_mul(8).checked_div(T::MaxProjects::get())?;
+		let factor: Balance = 1u128.checked_shl(eighths.checked_add(own)?)?;
 		let units = T::UnitDeposit::get().checked_mul(Balance::from(units))?;
-		T::ProjectDeposit::get().checked_add(units)
+		T::ProjectDeposit::get().checked_mul(factor)?.checked_add(units)
 	}
 
 	/// Holds the deposit of a project.

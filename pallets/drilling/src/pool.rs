@@ -1,24 +1,29 @@
 //! The pool of drillers, and how units are assigned to them.
 //!
-//! A *batch* notes all drillers who are ready, and the units to hand out, with the active projects
-//! taking turns. The seed from the blocks after the next draw height then shuffles the drillers, and each
-//! unit takes as many as it needs from the front; drillers that are left over are ready again. The
-//! author of the last of these blocks knows the seed while it makes its block, and nothing that it
-//! can include changes who gets what: it can only keep a group from forming, by a driller that
-//! ceases to be a trainer with a bond, or a project that is withdrawn.
+//! Drillers compute units of the projects that they chose, and of no others: nobody is given a unit
+//! whose deadline, data or rule it did not accept.
 //!
-//! A batch waits until more than half of the pool is ready. Otherwise an owner of many identities
-//! could let them become ready in one block, while everyone else computes, and would be drawn into
-//! a group with itself; and the members of a group, who are ready together, would meet again for
-//! ever. So an owner of a share `s` of the pool has less than `2 s` of any batch.
+//! A *batch* notes all drillers who are ready, with what they chose, and the units to hand out, with
+//! the active projects taking turns. The seed from the blocks after the next draw height then shuffles
+//! the drillers, and each unit takes the first of them who chose its project; drillers that are left
+//! over are ready again, and so are units. The author of the last of these blocks knows the seed while it
+//! makes its block, and nothing that it can include changes who gets what: it can only keep a group
+//! from forming, by a driller that ceases to be a trainer with a bond, or a project that is withdrawn.
+//!
+//! A project's units wait until more than half of those who chose it are ready. Otherwise an owner of
+//! many identities could let them become ready in one block, while everyone else computes, and would be
+//! drawn into a group with itself; and the members of a group, who are ready together, would meet again
+//! for ever. So an owner of a share `s` of those who chose a project has less than `2 s` of those who
+//! may be drawn for it, also where other units took some of them before. Who has had a unit for more than
+//! [`BUSY_BLOCKS`] does not count, so that nobody keeps others waiting by a long unit of its own.
 
 use crate::{
-	rules::is_majority, Assignment, Assignments, Batch, BatchDrillers, BatchPlan, Config, Error,
-	Event, NextAssignment, Pallet, Phase, Pool, Project, Projects, Ready, Seat, Seats, Slot, Stage,
-	Task, Turns, WeightInfo,
+	rules::is_majority, Assignment, Assignments, Batch, BatchDrillers, BatchPlan, Choices, Coming,
+	Config, Error, Event, NextAssignment, OpenProjects, Pallet, Phase, Pool, Project, Projects,
+	Ready, Seat, Seats, Slot, Task, Turns, WeightInfo, BUSY_BLOCKS,
 };
 use alloc::{
-	collections::{BTreeSet, VecDeque},
+	collections::{BTreeMap, VecDeque},
 	vec::Vec,
 };
 use codec::Encode;
@@ -28,7 +33,7 @@ use frame_support::{
 use trainyard_pallet_support::agenda::Clock;
 use trainyard_protocol::{
 	draw,
-	drill::{unit_seed, AssignmentId, ProjectId},
+	drill::{unit_seed, AssignmentId, Chosen, ProjectId},
 	job::BlockNumber,
 	H256,
 };
@@ -40,8 +45,44 @@ const BATCH: &[u8] = b"trainyard/drill/batch/v1";
 const SHUFFLE: &[u8] = b"trainyard/drill/shuffle/v1";
 
 impl<T: Config> Pallet<T> {
+	/// Changes what a driller, in the pool or not yet, computes.
+	pub(crate) fn do_choose(who: T::AccountId, projects: Chosen) -> DispatchResult {
+		ensure!(Choices::<T>::contains_key(&who), Error::<T>::NotEnlisted);
+		Self::check_choice(&projects)?;
+		Self::choose_from_now(&who, &projects);
+		Self::deposit_event(Event::Chose { driller: who, projects });
+		Ok(())
+	}
+
+	/// Notes the choice of a driller. One that is at work, or in a batch, chooses for the time when it is
+	/// ready: else it could wait for nobody, and have others wait for it, wherever it likes.
+	pub(crate) fn choose_from_now(who: &T::AccountId, projects: &Chosen) {
+		if Pool::<T>::contains_key(who) && !Ready::<T>::get().contains(who) {
+			Coming::<T>::insert(who, projects);
+		} else {
+			Choices::<T>::insert(who, projects);
+		}
+	}
+
+	/// Fails unless these are open projects, at least one, each once.
+	pub(crate) fn check_choice(projects: &Chosen) -> DispatchResult {
+		ensure!(!projects.is_empty(), Error::<T>::NothingChosen);
+		let pairs = projects.iter().zip(projects.iter().skip(1));
+		ensure!(pairs.into_iter().all(|(one, next)| one < next), Error::<T>::ChosenTwice);
+		let open = OpenProjects::<T>::get();
+		ensure!(projects.iter().all(|id| open.contains(id)), Error::<T>::ChosenEnded);
+		Ok(())
+	}
+
+	/// Takes a project out of the choice of `who`.
+	pub(crate) fn unchoose(who: &T::AccountId, project: ProjectId) {
+		Choices::<T>::mutate_extant(who, |chosen| chosen.retain(|id| *id != project));
+		Coming::<T>::remove(who);
+	}
+
 	pub(crate) fn do_retire(who: T::AccountId) -> DispatchResult {
 		if Self::stop_waiting(&who) || Self::give_up_claim(&who) {
+			Choices::<T>::remove(&who);
 			Self::deposit_event(Event::Retired { driller: who });
 			return Ok(());
 		}
@@ -62,6 +103,9 @@ impl<T: Config> Pallet<T> {
 
 	/// Puts a driller of the pool among those who are ready.
 	pub(crate) fn make_ready(who: T::AccountId) {
+		if let Some(projects) = Coming::<T>::take(&who) {
+			Choices::<T>::insert(&who, projects);
+		}
 		Ready::<T>::mutate(|ready| {
 			if ready.try_push(who).is_err() {
 				// There is room for the whole pool.
@@ -132,25 +176,53 @@ impl<T: Config> Pallet<T> {
 	/// out; `None` where it did not have to look at projects.
 	pub(crate) fn close_batch(now: BlockNumber) -> Option<u32> {
 		let mut turns: VecDeque<ProjectId> = Turns::<T>::get().into_inner().into();
-		let ready = Ready::<T>::decode_len().unwrap_or(0);
-		if turns.is_empty() || !is_majority(ready, Pool::<T>::count() as usize) {
+		let ready = Ready::<T>::get();
+		if turns.is_empty() || ready.is_empty() {
 			return None;
 		}
+		// How many of the pool chose each project. Who has had a unit for long counts nowhere: it would keep
+		// others waiting.
+		let mut choosers = BTreeMap::<ProjectId, u32>::new();
+		let busy_since = now.saturating_sub(BUSY_BLOCKS);
+		for (who, driller) in Pool::<T>::iter() {
+			if driller.assignment.is_some() && driller.worked < busy_since {
+				continue;
+			}
+			for id in Choices::<T>::get(who) {
+				let count = choosers.entry(id).or_default();
+				*count = count.saturating_add(1);
+			}
+		}
+		let drillers: Vec<(T::AccountId, Chosen)> =
+			ready.into_iter().map(|who| (who.clone(), Choices::<T>::get(who))).collect();
+		let mut free: Vec<&Chosen> = drillers.iter().map(|(_, chosen)| chosen).collect();
+		let mut drawn = BTreeMap::<ProjectId, usize>::new();
 		let mut plan = Vec::new();
-		let mut free = ready;
-		// Projects that need more drillers than are left keep their turn.
-		let mut waiting = Vec::new();
+		let mut served = Vec::new();
 		while plan.len() < T::MaxGroups::get() as usize {
 			let Some(id) = turns.pop_front() else { break };
 			let Some(mut project) = Projects::<T>::get(id) else { continue };
 			let replicas = project.replicas;
-			let Some(left) = free.checked_sub(usize::from(replicas)) else {
-				waiting.push(id);
+			let willing = free.iter().filter(|chosen| chosen.contains(&id)).count();
+			let of_own = drawn.entry(id).or_default();
+			let choosers = choosers.get(&id).copied().unwrap_or(0);
+			// Others may have taken those who chose it: then the rest would meet itself.
+			let enough = is_majority(willing.saturating_add(*of_own), choosers as usize);
+			let waits = project.is_doubtful() && project.running > 0;
+			if !enough || waits || willing < usize::from(replicas) {
+				// It keeps its turn.
 				continue;
-			};
+			}
 			let Some((index, attempt)) = Self::take_unit(id, &mut project) else { continue };
-			free = left;
-			plan.push(Slot { project: id, index, attempt, replicas });
+			*of_own = of_own.saturating_add(usize::from(replicas));
+			let mut group = replicas;
+			free.retain(|chosen| {
+				let taken = group > 0 && chosen.contains(&id);
+				group = group.saturating_sub(u8::from(taken));
+				!taken
+			});
+			plan.push(Slot { project: id, index, attempt, replicas, choosers });
+			served.push((id, project.has_units()));
 			if project.has_units() {
 				turns.push_back(id);
 			}
@@ -158,12 +230,22 @@ impl<T: Config> Pallet<T> {
 		}
 		let units = plan.len() as u32;
 		if units > 0 {
-			waiting.extend(turns);
-			Turns::<T>::put(BoundedVec::truncate_from(waiting));
+			// Those that were served take their next turn after all others.
+			Turns::<T>::mutate(|turns| {
+				for (id, has_more) in served {
+					turns.retain(|other| *other != id);
+					if has_more && turns.try_push(id).is_err() {
+						defensive!("more active projects than there may be");
+					}
+				}
+			});
 			BatchPlan::<T>::put(BoundedVec::truncate_from(plan));
-			BatchDrillers::<T>::put(Ready::<T>::take());
+			let count = drillers.len() as u32;
+			BatchDrillers::<T>::put(BoundedVec::truncate_from(drillers));
+			Ready::<T>::kill();
 			Batch::<T>::put(T::Beacon::draw_height(now));
-			Self::deposit_event(Event::BatchClosed { drillers: ready as u32, units });
+			let drillers = count;
+			Self::deposit_event(Event::BatchClosed { drillers, units });
 		}
 		Some(units)
 	}
@@ -173,35 +255,52 @@ impl<T: Config> Pallet<T> {
 		Batch::<T>::kill();
 		let plan = BatchPlan::<T>::take();
 		let drillers = BatchDrillers::<T>::take();
-		let seats = plan.iter().fold(0usize, |sum, s| sum.saturating_add(usize::from(s.replicas)));
-		let tickets: Vec<(T::AccountId, u128)> = drillers.into_iter().map(|who| (who, 1)).collect();
-		let drawn = draw::weighted(SHUFFLE, seed, &tickets, seats);
-		let taken: BTreeSet<&T::AccountId> = drawn.iter().collect();
-		let mut idle: Vec<T::AccountId> =
-			tickets.into_iter().map(|(who, _)| who).filter(|who| !taken.contains(who)).collect();
-		let mut drawn = drawn.into_iter();
+		let chosen: BTreeMap<T::AccountId, Chosen> = drillers.iter().cloned().collect();
+		let tickets: Vec<(T::AccountId, u128)> =
+			drillers.into_iter().map(|(who, _)| (who, 1)).collect();
+		let mut free = draw::weighted(SHUFFLE, seed, &tickets, tickets.len());
+		let (mut idle, mut drawn) = (Vec::new(), BTreeMap::<ProjectId, usize>::new());
 		for slot in plan {
-			let group: Vec<T::AccountId> = drawn.by_ref().take(slot.replicas.into()).collect();
-			let Some(mut project) = Projects::<T>::get(slot.project) else {
-				idle.extend(group);
-				continue;
+			let Some(mut project) = Projects::<T>::get(slot.project) else { continue };
+			let chose = |who: &T::AccountId| {
+				chosen.get(who).is_some_and(|chosen| chosen.contains(&slot.project))
 			};
+			let willing: Vec<&T::AccountId> = free.iter().filter(|who| chose(who)).collect();
+			let of_own = drawn.entry(slot.project).or_default();
+			// Who chose it may have had a turn in another group: that follows from the seed.
+			let left = willing.len().saturating_add(*of_own);
+			let enough = is_majority(left, slot.choosers as usize);
+			let group: Vec<T::AccountId> =
+				willing.into_iter().take(slot.replicas.into()).cloned().collect();
+			let whole = enough && group.len() == usize::from(slot.replicas);
+			if whole {
+				*of_own = of_own.saturating_add(group.len());
+				free.retain(|who| !group.contains(who));
+			}
 			// A trainer that is leaving may soon have no bond to answer for its results.
 			let able = group.iter().all(T::Drillers::is_trainer);
-			let whole = group.len() == usize::from(slot.replicas);
-			if able && whole && project.stage == Stage::Active {
+			if able && whole && project.is_given_out() {
 				Self::assign(now, &slot, &project, seed, group);
-			} else {
-				Self::put_back(slot.project, &mut project, slot.index, slot.attempt);
-				Projects::<T>::insert(slot.project, project);
-				let (able, others) = group.into_iter().partition(T::Drillers::is_trainer);
-				idle.extend::<Vec<_>>(able);
-				Vec::into_iter(others).for_each(Self::leave);
+				continue;
+			}
+			Self::put_back(slot.project, &mut project, slot.index, slot.attempt);
+			Projects::<T>::insert(slot.project, project);
+			if whole {
+				// These have no other turn: whoever makes this block could choose who does.
+				idle.extend(group);
 			}
 		}
-		let (leaving, staying): (Vec<_>, Vec<_>) =
-			idle.into_iter().partition(|who| Pool::<T>::get(who).is_none_or(|d| d.retiring));
+		idle.extend(free);
+		let (leaving, staying): (Vec<_>, Vec<_>) = idle.into_iter().partition(|who| {
+			let stays = Pool::<T>::get(who).is_some_and(|driller| !driller.retiring);
+			!stays || !T::Drillers::is_trainer(who)
+		});
 		leaving.into_iter().for_each(Self::leave);
+		for who in &staying {
+			if let Some(projects) = Coming::<T>::take(who) {
+				Choices::<T>::insert(who, projects);
+			}
+		}
 		Ready::<T>::mutate(|ready| {
 			for who in staying {
 				if ready.try_push(who).is_err() {
@@ -225,6 +324,7 @@ impl<T: Config> Pallet<T> {
 			Pool::<T>::mutate(who, |driller| {
 				if let Some(driller) = driller {
 					driller.assignment = Some(id);
+					driller.worked = now;
 				}
 			});
 		}

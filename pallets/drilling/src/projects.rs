@@ -1,31 +1,33 @@
-//! Projects: proposed, voted on, ended, removed; and what becomes of their units.
+//! Projects: proposed, ended, removed; and what becomes of their units. How they are voted on is in
+//! [`voting`](crate::voting).
 
 use crate::{
-	rules::{judge_vote, Opinion},
-	Config, Error, Event, Failure, NextProject, OpenProjects, Outcome, Pallet, Project, Projects,
-	Results, Retries, Stage, Task, TemplateFault, Templates, Turns, Votes, CLEAR_STEP,
+	cleaning::Cleaning, Config, Error, Event, Failure, NextProject, OpenProjects, Outcome,
+	OwnProjects, Pallet, Project, Projects, Results, Retries, Stage, Task, TemplateFault,
+	Templates, Turns, MISSING_AT_FIRST, MISSING_FINDINGS,
 };
 use frame_support::{defensive, ensure, pallet_prelude::DispatchResult, traits::Get};
-use sp_runtime::DispatchError;
 use trainyard_pallet_support::agenda::Clock;
 use trainyard_protocol::{
 	drill::{
-		self, AssignmentId, Measure, Mismatch, ProjectId, Template, MAX_UNIT_REPLICAS,
+		self, AssignmentId, Measure, Mismatch, ProjectId, Template, TrialData, MAX_UNIT_REPLICAS,
 		MIN_UNIT_REPLICAS,
 	},
-	job::{Balance, BlockNumber},
+	job::BlockNumber,
 	Text,
 };
-use trainyard_traits::Drillers;
+use trainyard_traits::{AwaitedBlobs, BlobStore};
 
 /// The record of a project.
-type Found<T> = Project<<T as frame_system::Config>::AccountId>;
+pub(crate) type Found<T> = Project<<T as frame_system::Config>::AccountId>;
 
 impl<T: Config> Pallet<T> {
+	#[allow(clippy::too_many_arguments)] // They are those of the call.
 	pub(crate) fn do_propose(
 		proposer: T::AccountId,
 		title: Text,
 		template: Template,
+		data: TrialData,
 		rule: Mismatch,
 		replicas: u8,
 		units: u32,
@@ -36,20 +38,25 @@ impl<T: Config> Pallet<T> {
 		ensure!((1..=T::MaxUnits::get()).contains(&units), Error::<T>::BadUnits);
 		let periods = T::MinCommitBlocks::get()..=T::MaxCommitBlocks::get();
 		ensure!(periods.contains(&commit_blocks), Error::<T>::BadPeriod);
-		let open = OpenProjects::<T>::get();
-		ensure!(open < T::MaxProjects::get(), Error::<T>::TooManyProjects);
+		let mut open = OpenProjects::<T>::get();
+		let own = OwnProjects::<T>::get(&proposer);
+		ensure!(own < T::MaxOwnProjects::get(), Error::<T>::TooManyOwn);
 		let Measure { difficulty, needs } = template
 			.measure()
 			.map_err(|error| Error::<T>::InvalidTemplate(TemplateFault(error)))?;
-		ensure!(commit_blocks >= drill::least_blocks(needs.work), Error::<T>::TooHasty);
-		let deposit = Self::deposit(units).ok_or(Error::<T>::Overflow)?;
+		ensure!(commit_blocks >= drill::least_blocks(&needs), Error::<T>::TooHasty);
+		Self::check_data(&proposer, &template, &data)?;
+		let deposit = Self::deposit(units, open.len() as u32, own).ok_or(Error::<T>::Overflow)?;
 		let id = NextProject::<T>::get();
 		let next = id.checked_add(1).ok_or(Error::<T>::Overflow)?;
+		open.try_push(id).map_err(|_| Error::<T>::TooManyProjects)?;
 		Self::hold(&proposer, deposit)?;
+		data.iter().for_each(T::Blobs::expect);
 		let until = Self::now().saturating_add(T::ReviewBlocks::get());
 		let project = Project {
 			proposer: proposer.clone(),
 			title,
+			data,
 			rule,
 			replicas,
 			units,
@@ -60,6 +67,13 @@ impl<T: Config> Pallet<T> {
 			deposit,
 			ayes: 0,
 			nays: 0,
+			recall: None,
+			rounds: 0,
+			recall_from: 0,
+			stopped: false,
+			proven: false,
+			doubted: false,
+			missing: 0,
 			begun: 0,
 			failed: 0,
 			running: 0,
@@ -68,10 +82,11 @@ impl<T: Config> Pallet<T> {
 			needs,
 		};
 		NextProject::<T>::put(next);
-		OpenProjects::<T>::put(open.saturating_add(1));
+		OpenProjects::<T>::put(open);
+		OwnProjects::<T>::insert(&proposer, own.saturating_add(1));
+		Self::look_again(id, &project);
 		Projects::<T>::insert(id, project);
 		Templates::<T>::insert(id, template);
-		Self::schedule(Task::Review(id), until.saturating_add(1));
 		Self::deposit_event(Event::ProjectProposed {
 			project: id,
 			proposer,
@@ -83,75 +98,106 @@ impl<T: Config> Pallet<T> {
 		Ok(())
 	}
 
-	pub(crate) fn do_vote(who: T::AccountId, id: ProjectId, aye: bool) -> DispatchResult {
-		let mut project = Projects::<T>::get(id).ok_or(Error::<T>::NoSuchProject)?;
-		let in_time = Self::now() <= project.until;
-		ensure!(project.stage == Stage::Review && in_time, Error::<T>::NotInReview);
-		ensure!(T::Drillers::is_trainer(&who), Error::<T>::NotATrainer);
-		ensure!(who != project.proposer, Error::<T>::OwnProject);
-		ensure!(!Votes::<T>::contains_key(id, &who), Error::<T>::AlreadyVoted);
-		let weight = T::Drillers::bond(&who);
-		let side = if aye { &mut project.ayes } else { &mut project.nays };
-		*side = side.saturating_add(weight);
-		Projects::<T>::insert(id, project);
-		Votes::<T>::insert(id, &who, aye);
-		Self::deposit_event(Event::Voted { project: id, voter: who, aye, weight });
-		Ok(())
-	}
-
-	/// Counts the votes on a project whose review is over.
-	pub(crate) fn end_review(id: ProjectId) {
-		let Some(mut project) = Projects::<T>::get(id) else { return };
-		if project.stage != Stage::Review {
-			return;
-		}
-		let (ayes, nays) = (project.ayes, project.nays);
-		let opinion = judge_vote(ayes, nays, T::MinApproval::get());
-		if opinion == Opinion::Approved {
-			project.stage = Stage::Active;
-			Self::give_turn(id);
-			Self::deposit_event(Event::ProjectApproved { project: id, ayes, nays });
-		} else {
-			let lost = match opinion {
-				Opinion::Condemned => Self::forfeit(&mut project),
-				Opinion::Approved | Opinion::Rejected => 0,
-			};
-			let at = Self::now();
-			Self::close(id, &mut project, Stage::Rejected { at });
-			Self::deposit_event(Event::ProjectRejected { project: id, ayes, nays, lost });
-		}
-		Projects::<T>::insert(id, project);
-	}
-
 	pub(crate) fn do_withdraw_project(who: T::AccountId, id: ProjectId) -> DispatchResult {
 		let mut project = Projects::<T>::get(id).ok_or(Error::<T>::NoSuchProject)?;
 		ensure!(who == project.proposer, Error::<T>::NotProposer);
-		ensure!(project.is_open(), Error::<T>::AlreadyEnded);
-		if project.stage == Stage::Review {
-			Self::unschedule(Task::Review(id));
-			// What the votes so far would condemn is lost all the same.
-			let (ayes, nays) = (project.ayes, project.nays);
-			if judge_vote(ayes, nays, T::MinApproval::get()) == Opinion::Condemned {
-				let lost = Self::forfeit(&mut project);
-				Self::deposit_event(Event::ProjectRejected { project: id, ayes, nays, lost });
-			}
-		} else {
-			Turns::<T>::mutate(|turns| turns.retain(|other| *other != id));
-			// Units that wait for another attempt will not have one.
-			project.abandoned = project.abandoned.saturating_add(project.failed);
-			project.failed = 0;
-		}
-		Self::close(id, &mut project, Stage::Withdrawn { at: Self::now() });
-		Projects::<T>::insert(id, project);
+		ensure!(project.is_open() && !project.stopped, Error::<T>::AlreadyEnded);
+		Self::stop(id, &mut project);
 		Self::deposit_event(Event::ProjectWithdrawn { project: id });
+		if !project.proven && project.missing > 0 {
+			let lost = Self::forfeit(&mut project);
+			Self::deposit_event(Event::ProjectSuspended { project: id, lost });
+		}
+		let disputed = match project.stage {
+			Stage::Review => project.nays > 0,
+			_ => project.recall.is_some(),
+		};
+		if !disputed {
+			Self::close(id, &mut project, Stage::Withdrawn { at: Self::now() });
+		}
+		Projects::<T>::insert(id, project);
 		Ok(())
 	}
 
+	/// Fails unless the blobs in `data` are the files that units of `template` read, on chain as a
+	/// whole, and its proposer's own: nobody's deposit is kept on hold by a stranger's project.
+	fn check_data(
+		proposer: &T::AccountId,
+		template: &Template,
+		data: &TrialData,
+	) -> DispatchResult {
+		let files = template.file_bytes();
+		ensure!(files.len() == data.len(), Error::<T>::WrongData);
+		for (root, bytes) in data.iter().zip(files) {
+			let stored = T::Blobs::is_complete(root) && T::Blobs::size(root) == Some(bytes);
+			ensure!(stored, Error::<T>::DataNotStored);
+			ensure!(T::Blobs::owner(root).as_ref() == Some(proposer), Error::<T>::NotYourData);
+		}
+		Ok(())
+	}
+
+	/// Hands no more units of a project out: those that wait for another attempt will not have one.
+	pub(crate) fn stop(id: ProjectId, project: &mut Found<T>) {
+		project.stopped = true;
+		Turns::<T>::mutate(|turns| turns.retain(|other| *other != id));
+		project.abandoned = project.abandoned.saturating_add(project.failed);
+		project.failed = 0;
+	}
+
+	/// Lets the data of a project go that has ended, when no unit of it is under way any more.
+	fn release_data(project: &mut Found<T>) {
+		if !project.is_open() && project.running == 0 {
+			core::mem::take(&mut project.data).iter().for_each(|root| T::Blobs::release(root, &[]));
+		}
+	}
+
 	/// Ends an open project: it makes room for another, and the clock removes it in time.
-	fn close(id: ProjectId, project: &mut Found<T>, stage: Stage) {
+	pub(crate) fn close(id: ProjectId, project: &mut Found<T>, stage: Stage) {
 		project.stage = stage;
-		OpenProjects::<T>::mutate(|open| *open = open.saturating_sub(1));
-		Self::schedule(Task::Clear(id), Self::now().saturating_add(T::KeepBlocks::get()));
+		project.recall = None;
+		Self::unschedule(Task::Review(id));
+		OpenProjects::<T>::mutate(|open| open.retain(|other| *other != id));
+		OwnProjects::<T>::mutate_exists(&project.proposer, |own| {
+			*own = own.and_then(|own| own.checked_sub(1)).filter(|own| *own > 0);
+		});
+		Self::release_data(project);
+		Cleaning::<T>::schedule(id, Self::now().saturating_add(T::KeepBlocks::get()));
+	}
+
+	/// Notes what verifiers found of the data of a project: whether they are to be had. Findings in a
+	/// row that they are not end it, and where verifiers never had them they cost its deposit, also of a
+	/// project that has ended meanwhile.
+	pub(crate) fn note_data(id: ProjectId, there: bool) {
+		let Some(mut project) = Projects::<T>::get(id) else { return };
+		project.doubted = false;
+		if there {
+			(project.missing, project.proven) = (0, true);
+		} else {
+			project.missing = project.missing.saturating_add(1);
+		}
+		let most = if project.proven { MISSING_FINDINGS } else { MISSING_AT_FIRST };
+		if project.missing >= most {
+			let lost = if project.proven { 0 } else { Self::forfeit(&mut project) };
+			let ends = project.stage == Stage::Active;
+			if ends {
+				Self::stop(id, &mut project);
+				Self::close(id, &mut project, Stage::Suspended { at: Self::now() });
+			}
+			if ends || lost > 0 {
+				Self::deposit_event(Event::ProjectSuspended { project: id, lost });
+			}
+		}
+		Projects::<T>::insert(id, project);
+	}
+
+	/// Notes that a unit waits for verifiers because its drillers had no data, or, where they came to
+	/// nothing, that it does not any more.
+	pub(crate) fn note_doubt(id: ProjectId, doubted: bool) {
+		Projects::<T>::mutate(id, |project| {
+			if let Some(project) = project {
+				project.doubted = doubted;
+			}
+		});
 	}
 
 	/// Puts an active project at the end of the turns, unless it is in them already.
@@ -189,7 +235,7 @@ impl<T: Config> Pallet<T> {
 		index: u32,
 		attempts: u8,
 	) -> bool {
-		if project.stage != Stage::Active {
+		if !project.is_given_out() {
 			Self::abandon(id, project);
 			return true;
 		}
@@ -205,6 +251,7 @@ impl<T: Config> Pallet<T> {
 		project.running = project.running.saturating_sub(1);
 		project.abandoned = project.abandoned.saturating_add(1);
 		Self::end_if_exhausted(id, project);
+		Self::release_data(project);
 	}
 
 	/// Ends an attempt of a running unit without a result: the unit is issued again, or given up
@@ -240,69 +287,26 @@ impl<T: Config> Pallet<T> {
 		project.running = project.running.saturating_sub(1);
 		project.agreed = project.agreed.saturating_add(1);
 		Self::end_if_exhausted(id, &mut project);
+		Self::release_data(&mut project);
 		Projects::<T>::insert(id, project);
 		work
 	}
 
 	/// Ends an active project if all of its units have come to an end.
 	fn end_if_exhausted(id: ProjectId, project: &mut Found<T>) {
-		if project.stage == Stage::Active && project.is_exhausted() {
-			Self::close(id, project, Stage::Done { at: Self::now() });
-			let (agreed, abandoned) = (project.agreed, project.abandoned);
-			Self::deposit_event(Event::ProjectDone { project: id, agreed, abandoned });
+		if project.is_given_out() && project.is_exhausted() {
+			Self::finish(id, project);
 		}
 	}
 
-	/// Returns the project; fails if `who`, or with `None` the clock, cannot remove it now. Of one
-	/// that never had a unit its proposer may be rid at once: there is nothing to read in it.
-	fn clearable(id: ProjectId, who: Option<&T::AccountId>) -> Result<Found<T>, DispatchError> {
-		let project = Projects::<T>::get(id).ok_or(Error::<T>::NoSuchProject)?;
-		let own = who == Some(&project.proposer) && project.begun == 0;
-		let over = project.stage.ended().is_some_and(|at| {
-			let kept = own || Self::now() >= at.saturating_add(T::KeepBlocks::get());
-			kept && project.running == 0
-		});
-		ensure!(over, Error::<T>::StillKept);
-		Ok(project)
-	}
-
-	pub(crate) fn do_clear(who: T::AccountId, id: ProjectId) -> DispatchResult {
-		let project = Self::clearable(id, Some(&who))?;
-		if Self::clear_step(id, project) {
-			Self::unschedule(Task::Clear(id));
+	/// Ends an active project that has no more to do, or whose time is over: with the vote on it, if one is
+	/// open.
+	pub(crate) fn finish(id: ProjectId, project: &mut Found<T>) {
+		if project.recall.is_some() {
+			return Self::stop(id, project);
 		}
-		Ok(())
-	}
-
-	/// Removes a part of a project by the clock.
-	pub(crate) fn clear_by_clock(id: ProjectId) {
-		if !Projects::<T>::contains_key(id) {
-			return;
-		}
-		let cleared = Self::clearable(id, None).is_ok_and(|project| Self::clear_step(id, project));
-		if !cleared {
-			// There are more entries, or a unit is still under way.
-			Self::schedule(Task::Clear(id), Self::now().saturating_add(1));
-		}
-	}
-
-	/// Removes at most [`CLEAR_STEP`] entries of a project, and the project itself when there are
-	/// no more. Returns whether it is gone.
-	fn clear_step(id: ProjectId, mut project: Found<T>) -> bool {
-		let step = CLEAR_STEP as usize;
-		let mut gone = Votes::<T>::drain_prefix(id).take(step).count();
-		let mut left = step.saturating_sub(gone);
-		gone = Retries::<T>::drain_prefix(id).take(left).count();
-		left = left.saturating_sub(gone);
-		gone = Results::<T>::drain_prefix(id).take(left).count();
-		left = left.saturating_sub(gone);
-		if left == 0 {
-			return false;
-		}
-		let deposit: Balance = Self::give_back(&mut project);
-		Projects::<T>::remove(id);
-		Templates::<T>::remove(id);
-		Self::deposit_event(Event::ProjectCleared { project: id, deposit });
-		true
+		Self::close(id, project, Stage::Done { at: Self::now() });
+		let (agreed, abandoned) = (project.agreed, project.abandoned);
+		Self::deposit_event(Event::ProjectDone { project: id, agreed, abandoned });
 	}
 }

@@ -12,6 +12,8 @@ pub enum Brought<R> {
 	Sealed,
 	/// A commitment that it was never asked to open: too few others had one.
 	Unasked,
+	/// The answer that the unit's data are not to be had.
+	Missing,
 	/// A result.
 	Result(R),
 }
@@ -78,7 +80,7 @@ pub fn judge<R: Clone + PartialEq>(
 		.map(|b| match (b, agreed) {
 			(Brought::Nothing, _) => Lot::NotCommitted,
 			(Brought::Sealed, _) => Lot::NotRevealed,
-			(Brought::Unasked, _) => Lot::Spared,
+			(Brought::Unasked | Brought::Missing, _) => Lot::Spared,
 			(Brought::Result(_), _) if all_lose => Lot::Contradicts,
 			(Brought::Result(result), Some(agreed)) if result == agreed => Lot::Agrees,
 			(Brought::Result(_), Some(_)) => Lot::Contradicts,
@@ -93,6 +95,15 @@ pub fn judge<R: Clone + PartialEq>(
 	(verdict, lots)
 }
 
+/// What a verifier of a recomputation answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer<R> {
+	/// This result.
+	Result(R),
+	/// The unit's data are not to be had.
+	Missing,
+}
+
 /// What a recomputation says of an agreed result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finding {
@@ -100,7 +111,11 @@ pub enum Finding {
 	Confirmed,
 	/// It is false: most verifiers agree on a different result.
 	Refuted,
-	/// No result has the majority of the verifiers.
+	/// There is no agreed result, as most drillers had no data; and most verifiers had them.
+	Present,
+	/// Most verifiers had no data.
+	Missing,
+	/// No answer has the majority of the verifiers.
 	Undecided,
 }
 
@@ -113,27 +128,39 @@ pub enum Service {
 	Contrary,
 	/// It gave no result.
 	Absent,
-	/// It gave one, and nothing was decided.
+	/// It gave one, and nothing was decided; or it had no data, which earns and costs nothing.
 	InVain,
 }
 
-/// Judges a recomputation: a strict majority of the verifiers, absent ones counted, decides.
-pub fn judge_check<R: PartialEq>(agreed: &R, found: &[Option<R>]) -> (Finding, Vec<Service>) {
-	let results: Vec<&R> = found.iter().flatten().collect();
+/// Judges a recomputation: a strict majority of the verifiers, absent ones counted, decides. Without
+/// an `agreed` result only whether there are data is asked.
+pub fn judge_check<R: PartialEq>(
+	agreed: Option<&R>,
+	found: &[Option<Answer<R>>],
+) -> (Finding, Vec<Service>) {
+	let results = found.iter().flatten().filter_map(|answer| match answer {
+		Answer::Result(result) => Some(result),
+		Answer::Missing => None,
+	});
+	let results: Vec<&R> = results.collect();
+	let missing = found.iter().flatten().filter(|answer| matches!(answer, Answer::Missing));
+	let without = is_majority(missing.count(), found.len());
 	let decided = majority(&results, found.len());
 	let services = found
 		.iter()
-		.map(|result| match (result, decided) {
+		.map(|answer| match (answer, decided) {
 			(None, _) => Service::Absent,
-			(Some(_), None) => Service::InVain,
-			(Some(result), Some(decided)) if result == decided => Service::Served,
-			(Some(_), Some(_)) => Service::Contrary,
+			(Some(Answer::Missing), _) | (Some(_), None) => Service::InVain,
+			(Some(Answer::Result(result)), Some(decided)) if result == decided => Service::Served,
+			(Some(Answer::Result(_)), Some(_)) => Service::Contrary,
 		})
 		.collect();
-	let finding = match decided {
-		None => Finding::Undecided,
-		Some(decided) if decided == agreed => Finding::Confirmed,
-		Some(_) => Finding::Refuted,
+	let finding = match (decided, agreed) {
+		(None, _) if without => Finding::Missing,
+		(None, _) => Finding::Undecided,
+		(Some(_), None) => Finding::Present,
+		(Some(decided), Some(agreed)) if decided == agreed => Finding::Confirmed,
+		(Some(_), Some(_)) => Finding::Refuted,
 	};
 	(finding, services)
 }
@@ -155,6 +182,20 @@ pub fn judge_vote(ayes: Balance, nays: Balance, least: Balance) -> Opinion {
 	if ayes >= least && ayes > nays {
 		Opinion::Approved
 	} else if nays >= least.max(1) && nays / 2 >= ayes {
+		Opinion::Condemned
+	} else {
+		Opinion::Rejected
+	}
+}
+
+/// Judges a vote on the end of a project that `approved` bonds had approved. It goes on
+/// ([`Opinion::Approved`]) unless `least` of them, more than are for it, and more than approved it, are
+/// against it. Its deposit is lost where these are twice as many.
+pub fn judge_recall(ayes: Balance, nays: Balance, approved: Balance, least: Balance) -> Opinion {
+	let least_for = ayes.max(approved);
+	if nays < least.max(1) || nays <= least_for {
+		Opinion::Approved
+	} else if nays / 2 >= least_for {
 		Opinion::Condemned
 	} else {
 		Opinion::Rejected
@@ -205,19 +246,46 @@ mod tests {
 	}
 
 	#[test]
+	fn who_has_no_data_is_spared() {
+		let table: [(&[Brought<u8>], Verdict<u8>, &[Lot]); 3] = [
+			(&[r(1), r(1), Missing], Verdict::Agreed(1), &[Agrees, Agrees, Spared]),
+			(&[r(1), Missing, Missing], Verdict::TooFew, &[Spared, Spared, Spared]),
+			(&[Unasked, Missing, Nothing], Verdict::TooFew, &[Spared, Spared, NotCommitted]),
+		];
+		for (brought, verdict, lots) in table {
+			assert_eq!(judge(Majority, brought), (verdict.clone(), lots.to_vec()), "{brought:?}");
+			assert_eq!(judge(AllLose, brought), (verdict, lots.to_vec()), "{brought:?}");
+		}
+	}
+
+	#[test]
 	fn recomputations() {
 		use Service::*;
-		let table: [(&[Option<u8>], Finding, &[Service]); 7] = [
-			(&[Some(1), Some(1), Some(1)], Finding::Confirmed, &[Served; 3]),
-			(&[Some(1), Some(1), Some(2)], Finding::Confirmed, &[Served, Served, Contrary]),
-			(&[Some(1), None, Some(1)], Finding::Confirmed, &[Served, Absent, Served]),
-			(&[Some(2), Some(1), Some(2)], Finding::Refuted, &[Served, Contrary, Served]),
-			(&[Some(1), Some(2), Some(3)], Finding::Undecided, &[InVain; 3]),
-			(&[Some(1), None, None], Finding::Undecided, &[InVain, Absent, Absent]),
-			(&[None, None, None], Finding::Undecided, &[Absent; 3]),
+		let (one, two, three, none) =
+			(Some(Answer::Result(1)), Some(Answer::Result(2)), Some(Answer::Result(3)), None);
+		let missing = Some(Answer::Missing);
+		let table: [(&[Option<Answer<u8>>], Finding, &[Service]); 12] = [
+			(&[one, one, one], Finding::Confirmed, &[Served; 3]),
+			(&[one, one, two], Finding::Confirmed, &[Served, Served, Contrary]),
+			(&[one, none, one], Finding::Confirmed, &[Served, Absent, Served]),
+			(&[two, one, two], Finding::Refuted, &[Served, Contrary, Served]),
+			(&[one, two, three], Finding::Undecided, &[InVain; 3]),
+			(&[one, none, none], Finding::Undecided, &[InVain, Absent, Absent]),
+			(&[none, none, none], Finding::Undecided, &[Absent; 3]),
+			(&[one, one, missing], Finding::Confirmed, &[Served, Served, InVain]),
+			(&[two, missing, two], Finding::Refuted, &[Served, InVain, Served]),
+			(&[one, missing, missing], Finding::Missing, &[InVain; 3]),
+			(&[missing, missing, none], Finding::Missing, &[InVain, InVain, Absent]),
+			(&[one, missing, none], Finding::Undecided, &[InVain, InVain, Absent]),
 		];
 		for (found, finding, services) in table {
-			assert_eq!(judge_check(&1, found), (finding, services.to_vec()), "{found:?}");
+			assert_eq!(judge_check(Some(&1), found), (finding, services.to_vec()), "{found:?}");
+			// Where nothing was agreed on, any result shows that there are data.
+			let doubted = match finding {
+				Finding::Confirmed | Finding::Refuted => Finding::Present,
+				other => other,
+			};
+			assert_eq!(judge_check(None, found), (doubted, services.to_vec()), "{found:?}");
 		}
 	}
 
@@ -245,10 +313,33 @@ mod tests {
 		assert_eq!(judge_vote(0, 0, 0), Rejected);
 	}
 
+	#[test]
+	fn recalls() {
+		use Opinion::*;
+		for (ayes, nays, approved, opinion) in [
+			(0, 99, 0, Approved),
+			(0, 100, 0, Condemned),
+			(0, 100, 50, Condemned),
+			(0, 100, 51, Rejected),
+			(0, 100, 100, Approved),
+			(50, 100, 0, Condemned),
+			(51, 100, 0, Rejected),
+			(100, 100, 0, Approved),
+			(500, 501, 0, Rejected),
+			(0, Balance::MAX, Balance::MAX, Approved),
+			(0, Balance::MAX, Balance::MAX - 1, Rejected),
+			(Balance::MAX, Balance::MAX, 0, Approved),
+		] {
+			assert_eq!(judge_recall(ayes, nays, approved, 100), opinion, "{ayes} {nays}");
+		}
+		assert_eq!(judge_recall(0, 0, 0, 0), Approved, "a vote that nobody cast ends nothing");
+	}
+
 	fn brought() -> impl Strategy<Value = Brought<u8>> {
 		prop_oneof![
 			1 => Just(Nothing),
 			1 => Just(Sealed),
+			1 => Just(Missing),
 			6 => (0u8..3).prop_map(Result),
 		]
 	}
@@ -296,9 +387,9 @@ mod tests {
 		/// One honest verifier in three decides nothing, two decide everything.
 		#[test]
 		fn two_honest_verifiers_decide(other in proptest::option::of(0u8..4), seat in 0usize..3, agreed in 0u8..2) {
-			let mut found = vec![Some(1); 3];
-			found[seat] = other;
-			let (finding, services) = judge_check(&agreed, &found);
+			let mut found = vec![Some(Answer::Result(1)); 3];
+			found[seat] = other.map(|n| if n == 3 { Answer::Missing } else { Answer::Result(n) });
+			let (finding, services) = judge_check(Some(&agreed), &found);
 			prop_assert_eq!(finding, if agreed == 1 { Finding::Confirmed } else { Finding::Refuted });
 			prop_assert!(services.iter().filter(|s| **s == Service::Served).count() >= 2);
 		}

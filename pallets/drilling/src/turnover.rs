@@ -10,16 +10,25 @@
 //! return outside of the pool and uses them in one block; an owner of identities that come and go has
 //! at most twice as many in the pool at once as it has on average.
 //!
+//! A driller that was given no unit for a whole turn, in which others were, weighs nothing then, whatever its bond: places are
+//! for those who work.
+//!
 //! A driller that is displaced finishes what it works on, and leaves then whatever it wishes. Its place
 //! goes to the *heirs*, those who displaced a driller at work, in the order in which they did. It comes
 //! back as a newcomer. Its bond is the trainer's, and nothing here holds it.
 
-use crate::{Config, Driller, Error, Event, Former, Heirs, Inflow, Pallet, Pool, Ready, Waiting};
+use crate::{
+	Choices, Coming, Config, Driller, Error, Event, Former, Heirs, Inflow, Pallet, Pool, Ready,
+	Waiting,
+};
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 use frame_support::{defensive, ensure, pallet_prelude::DispatchResult, traits::Get, BoundedVec};
 use trainyard_pallet_support::turnover::{displaces, Allowance};
-use trainyard_protocol::job::{Balance, BlockNumber};
+use trainyard_protocol::{
+	drill::Chosen,
+	job::{Balance, BlockNumber},
+};
 use trainyard_traits::Drillers;
 
 impl<T: Config> Pallet<T> {
@@ -29,12 +38,14 @@ impl<T: Config> Pallet<T> {
 		Allowance::of(Pool::<T>::count().into(), T::TurnoverShare::get(), least)
 	}
 
-	pub(crate) fn do_enlist(who: T::AccountId) -> DispatchResult {
+	pub(crate) fn do_enlist(who: T::AccountId, projects: Chosen) -> DispatchResult {
 		ensure!(T::Drillers::is_trainer(&who), Error::<T>::NotATrainer);
+		Self::check_choice(&projects)?;
 		if let Some(mut driller) = Pool::<T>::get(&who) {
 			ensure!(driller.retiring && !driller.displaced, Error::<T>::AlreadyEnlisted);
 			driller.retiring = false;
 			Pool::<T>::insert(&who, driller);
+			Self::choose_from_now(&who, &projects);
 			Self::deposit_event(Event::Enlisted { driller: who });
 			return Ok(());
 		}
@@ -46,6 +57,7 @@ impl<T: Config> Pallet<T> {
 		let returns = Former::<T>::get(&who).is_some_and(Self::is_lately);
 		if room && (returns || (waiting.is_empty() && inflow.take(1) == 1)) {
 			Inflow::<T>::put(inflow.left());
+			Choices::<T>::insert(&who, projects);
 			Self::take_in(who);
 			return Ok(());
 		}
@@ -55,6 +67,7 @@ impl<T: Config> Pallet<T> {
 		}
 		waiting.try_push((who.clone(), bond)).map_err(|_| Error::<T>::PoolFull)?;
 		Waiting::<T>::put(waiting);
+		Choices::<T>::insert(&who, projects);
 		Self::deposit_event(Event::Waits { driller: who });
 		Ok(())
 	}
@@ -68,6 +81,7 @@ impl<T: Config> Pallet<T> {
 		let weakest = bonds.min_by_key(|(_, bond)| *bond).filter(|(_, weakest)| *weakest < bond);
 		let (at, _) = weakest.ok_or(Error::<T>::PoolFull)?;
 		let (driller, _) = waiting.remove(at);
+		Choices::<T>::remove(&driller);
 		Self::deposit_event(Event::Retired { driller });
 		Ok(())
 	}
@@ -91,6 +105,8 @@ impl<T: Config> Pallet<T> {
 	/// Notes that `who`, which was `driller`, is not in the pool any more: it may return, or whoever
 	/// displaced it has its place.
 	pub(crate) fn vacated(who: T::AccountId, driller: Option<Driller>) {
+		Choices::<T>::remove(&who);
+		Coming::<T>::remove(&who);
 		let Some(Driller { displaced, since, .. }) = driller else { return };
 		let now = Self::now();
 		if displaced {
@@ -108,7 +124,9 @@ impl<T: Config> Pallet<T> {
 		let first = heirs.iter().position(T::Drillers::is_trainer);
 		// Those before it are no trainers any more.
 		let gone = first.map_or(heirs.len(), |at| at.saturating_add(1));
-		let heir = heirs.drain(..gone).next_back().filter(|_| first.is_some());
+		let mut gone: Vec<T::AccountId> = heirs.drain(..gone).collect();
+		let heir = first.and_then(|_| gone.pop());
+		gone.iter().for_each(Choices::<T>::remove);
 		Heirs::<T>::put(heirs);
 		if let Some(who) = heir {
 			Self::take_in(who);
@@ -118,7 +136,8 @@ impl<T: Config> Pallet<T> {
 	/// Puts a newcomer into the pool.
 	fn take_in(who: T::AccountId) {
 		Former::<T>::remove(&who);
-		Pool::<T>::insert(&who, Driller { since: Self::now(), ..Driller::default() });
+		let now = Self::now();
+		Pool::<T>::insert(&who, Driller { since: now, worked: now, ..Driller::default() });
 		Self::make_ready(who.clone());
 		Self::deposit_event(Event::Enlisted { driller: who });
 	}
@@ -141,18 +160,31 @@ impl<T: Config> Pallet<T> {
 		Self::forget_former();
 		let mut inflow = Self::turn_allowance();
 		let mut outflow = inflow;
-		let mut waiting: Vec<(Reverse<Balance>, T::AccountId)> = Waiting::<T>::take()
+		let (waiting, gone): (Vec<_>, Vec<_>) = Waiting::<T>::take()
 			.into_iter()
-			.filter(|(who, _)| T::Drillers::is_trainer(who))
 			.map(|(who, _)| (Reverse(T::Drillers::bond(&who)), who))
-			.collect();
+			.partition(|(_, who)| T::Drillers::is_trainer(who));
+		gone.iter().for_each(|(_, who)| Choices::<T>::remove(who));
+		let mut waiting: Vec<(Reverse<Balance>, T::AccountId)> = waiting;
 		// The order of those with equal bonds is that in which they came.
 		waiting.sort_by_key(|(bond, _)| *bond);
 		let mut members: Vec<(Balance, T::AccountId)> = Vec::new();
 		if !waiting.is_empty() {
 			// Also who retires: it may still change its mind.
 			let staying = Pool::<T>::iter().filter(|(_, driller)| !driller.displaced);
-			members.extend(staying.map(|(who, _)| (T::Drillers::bond(&who), who)));
+			let idle_since = Self::now().saturating_sub(T::TurnoverBlocks::get());
+			let staying: Vec<(bool, T::AccountId)> = staying
+				.map(|(who, driller)| {
+					(driller.worked > idle_since || driller.assignment.is_some(), who)
+				})
+				.collect();
+			// A place is kept by work: who was given no unit for a turn, in which others were, weighs
+			// nothing.
+			let some_worked = staying.iter().any(|(worked, _)| *worked);
+			members.extend(staying.into_iter().map(|(worked, who)| {
+				let counts = worked || !some_worked;
+				(if counts { T::Drillers::bond(&who) } else { 0 }, who)
+			}));
 			// The weakest last.
 			members.sort();
 			members.reverse();

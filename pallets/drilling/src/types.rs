@@ -7,7 +7,10 @@ use frame_support::{
 };
 use scale_info::TypeInfo;
 use trainyard_protocol::{
-	drill::{AssignmentId, DrillError, Mismatch, ProjectId, UnitResult, MAX_UNIT_REPLICAS},
+	drill::{
+		AssignmentId, DrillError, Mismatch, ProjectId, Recall, TrialData, UnitResult,
+		MAX_UNIT_REPLICAS,
+	},
 	job::{Balance, BlockNumber},
 	seats::Resources,
 	MicroUt, Text, H256,
@@ -22,6 +25,20 @@ pub const CHECK_PAUSE: BlockNumber = 30;
 /// Blocks in which a unit's verifiers are drawn again and again where they are busy. Then it is
 /// issued again. With all periods of a unit they are fewer than trainers take to unbond.
 pub const MAX_CHECK_WAIT: BlockNumber = 7_200;
+
+/// Findings in a row that the data of a project are not to be had, which suspend it, where no verifiers
+/// ever had them.
+pub const MISSING_AT_FIRST: u8 = 3;
+
+/// The same where some had them before.
+pub const MISSING_FINDINGS: u8 = 5;
+
+/// Blocks for which a driller that has a unit counts among those who may be drawn for other projects that it
+/// chose. Whoever takes longer keeps nobody waiting.
+pub const BUSY_BLOCKS: BlockNumber = 100;
+
+/// Reviews that pass from a vote that kept a project until the next one may be asked for.
+pub const RECALL_PAUSE: BlockNumber = 10;
 
 /// Most entries of the state that one step of a removal takes away.
 pub const CLEAR_STEP: u32 = 64;
@@ -38,6 +55,8 @@ pub struct Project<AccountId> {
 	pub proposer: AccountId,
 	/// What it is about.
 	pub title: Text,
+	/// Blobs with the files that units read. Nobody removes them while the project is open.
+	pub data: TrialData,
 	/// What happens where results differ.
 	pub rule: Mismatch,
 	/// Trainers that compute each unit.
@@ -48,16 +67,30 @@ pub struct Project<AccountId> {
 	pub commit_blocks: BlockNumber,
 	/// Work of every unit.
 	pub difficulty: MicroUt,
-	/// Last block for votes.
+	/// Last block of its review; once it is active, of its time.
 	pub until: BlockNumber,
 	/// Where it stands.
 	pub stage: Stage,
 	/// What is held of the proposer's money for it.
 	pub deposit: Balance,
-	/// Bonds that voted for it.
+	/// Bonds that voted for it in its review.
 	pub ayes: Balance,
 	/// Bonds that voted against it.
 	pub nays: Balance,
+	/// The vote that may end it, while there is one.
+	pub recall: Option<Recall>,
+	/// Votes so far: the review, and recalls.
+	pub rounds: u32,
+	/// No recall is asked for before this height.
+	pub recall_from: BlockNumber,
+	/// No unit of it is handed out any more, though it is open: it ends with the vote on it.
+	pub stopped: bool,
+	/// Whether verifiers have had its data.
+	pub proven: bool,
+	/// Whether a unit of it waits for verifiers because its drillers had no data.
+	pub doubted: bool,
+	/// Findings in a row that its data are not to be had.
+	pub missing: u8,
 	/// Units that were handed out at least once: those of lower index.
 	pub begun: u32,
 	/// Units that wait to be handed out again.
@@ -75,7 +108,18 @@ pub struct Project<AccountId> {
 impl<AccountId> Project<AccountId> {
 	/// Returns whether it has units to hand out.
 	pub fn has_units(&self) -> bool {
-		self.stage == Stage::Active && (self.failed > 0 || self.begun < self.units)
+		self.is_given_out() && (self.failed > 0 || self.begun < self.units)
+	}
+
+	/// Returns whether its units are handed out.
+	pub fn is_given_out(&self) -> bool {
+		self.stage == Stage::Active && !self.stopped
+	}
+
+	/// Returns whether it is not certain that its data are to be had. Then one unit at a time is handed out,
+	/// and recomputed whatever is drawn: nobody is credited on a guess, and few verifiers look in vain.
+	pub fn is_doubtful(&self) -> bool {
+		!self.data.is_empty() && (!self.proven || self.doubted || self.missing > 0)
 	}
 
 	/// Returns whether it is in review or active.
@@ -117,11 +161,41 @@ pub enum Stage {
 		/// When.
 		at: BlockNumber,
 	},
-	/// All its units are computed or given up.
+	/// All its units are computed or given up, or its time was over.
 	Done {
 		/// When.
 		at: BlockNumber,
 	},
+	/// A vote ended it.
+	Recalled {
+		/// When.
+		at: BlockNumber,
+	},
+	/// Verifiers found again and again that its data are not to be had.
+	Suspended {
+		/// When.
+		at: BlockNumber,
+	},
+}
+
+/// A vote on a project.
+#[derive(
+	Clone,
+	Copy,
+	Debug,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+)]
+pub struct Ballot {
+	/// In which of its votes: 0 is the review, others are recalls.
+	pub round: u32,
+	/// Whether for the project.
+	pub aye: bool,
 }
 
 impl Stage {
@@ -129,7 +203,11 @@ impl Stage {
 	pub fn ended(&self) -> Option<BlockNumber> {
 		match self {
 			Stage::Review | Stage::Active => None,
-			Stage::Rejected { at } | Stage::Withdrawn { at } | Stage::Done { at } => Some(*at),
+			Stage::Rejected { at }
+			| Stage::Withdrawn { at }
+			| Stage::Done { at }
+			| Stage::Recalled { at }
+			| Stage::Suspended { at } => Some(*at),
 		}
 	}
 }
@@ -158,6 +236,8 @@ pub struct Driller {
 	pub displaced: bool,
 	/// When it came into the pool, or returned.
 	pub since: BlockNumber,
+	/// When it was given a unit last, or came in.
+	pub worked: BlockNumber,
 }
 
 /// A unit that a batch is to compute.
@@ -182,6 +262,8 @@ pub struct Slot {
 	pub attempt: u8,
 	/// How many drillers it takes.
 	pub replicas: u8,
+	/// How many of the pool chose its project. More than half of them must be there to be drawn.
+	pub choosers: u32,
 }
 
 /// A unit in the hands of a group of drillers.
@@ -201,7 +283,8 @@ pub struct Assignment<AccountId> {
 	pub phase: Phase,
 	/// Who computes it.
 	pub members: Seats<AccountId>,
-	/// Its result, once the members agreed.
+	/// Its result, once the members agreed. Without one it is recomputed where most of them said that
+	/// its data are not to be had.
 	pub agreed: Option<UnitResult>,
 	/// Who recomputes it, if it was drawn.
 	pub verifiers: BoundedVec<Seat<AccountId>, ConstU32<CHECKERS>>,
@@ -218,12 +301,14 @@ pub struct Seat<AccountId> {
 	pub commitment: Option<H256>,
 	/// What it revealed.
 	pub result: Option<UnitResult>,
+	/// Whether it said that the unit's data are not to be had. Then it commits to nothing.
+	pub declined: bool,
 }
 
 impl<AccountId> Seat<AccountId> {
 	/// Returns the seat of `who`, who has done nothing yet.
 	pub fn of(who: AccountId) -> Self {
-		Self { who, commitment: None, result: None }
+		Self { who, commitment: None, result: None, declined: false }
 	}
 }
 
@@ -271,9 +356,16 @@ pub enum Phase {
 	},
 }
 
-/// Returns whether each of these seats has committed.
+impl Phase {
+	/// Returns whether the members of the group are still to act.
+	pub fn is_computing(&self) -> bool {
+		matches!(self, Phase::Committing { .. } | Phase::Revealing { .. })
+	}
+}
+
+/// Returns whether each of these seats has committed, or said that there are no data.
 pub fn all_committed<AccountId>(seats: &[Seat<AccountId>]) -> bool {
-	seats.iter().all(|seat| seat.commitment.is_some())
+	seats.iter().all(|seat| seat.commitment.is_some() || seat.declined)
 }
 
 /// Returns whether each of these seats that committed has revealed.
@@ -317,12 +409,10 @@ pub struct Outcome {
 	TypeInfo,
 )]
 pub enum Task {
-	/// The end of a project's review.
+	/// The end of a project's review, of a vote that may end it, or of its time.
 	Review(ProjectId),
 	/// The next deadline of an assignment.
 	Unit(AssignmentId),
-	/// The removal of a project that ended.
-	Clear(ProjectId),
 }
 
 /// Why a driller lost power.
@@ -345,6 +435,8 @@ pub enum Fault {
 	NotRevealed,
 	/// Its result differs from that of others.
 	Contrary,
+	/// It said that the data are not to be had, and verifiers had them.
+	Declined,
 }
 
 /// Why a unit ended without a result.
@@ -369,6 +461,10 @@ pub enum Failure {
 	Refuted,
 	/// The recomputation came to no result.
 	Unchecked,
+	/// Most verifiers said that its data are not to be had.
+	Missing,
+	/// Most drillers said that its data are not to be had, and the verifiers had them.
+	Declined,
 }
 
 /// Which rule a template breaks, inside this pallet's error.

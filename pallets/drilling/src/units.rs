@@ -3,7 +3,7 @@
 use crate::{
 	all_committed, all_revealed,
 	rules::{is_majority, judge, Brought, Lot, Verdict},
-	Assignment, Assignments, Config, Error, Event, Failure, Fault, Outcome, Pallet, Phase,
+	Assignment, Assignments, Config, Error, Event, Failure, Fault, Former, Outcome, Pallet, Phase,
 	Projects, Seat, Task, Templates, WeightInfo,
 };
 use alloc::vec::Vec;
@@ -65,6 +65,33 @@ impl<T: Config> Pallet<T> {
 		Ok(())
 	}
 
+	/// Takes the answer of `who` that the data of its unit are not to be had: a driller's, which
+	/// computes no more units of this project, or a verifier's.
+	pub(crate) fn do_decline(who: T::AccountId, id: AssignmentId) -> DispatchResult {
+		let mut unit = Assignments::<T>::get(id).ok_or(Error::<T>::NoSuchAssignment)?;
+		let (seats, until): (&mut [Seat<T::AccountId>], _) = match unit.phase {
+			Phase::Committing { until } => (unit.members.as_mut(), until),
+			Phase::CheckCommitting { until } => (unit.verifiers.as_mut(), until),
+			_ => return Err(Error::<T>::NotCommitting.into()),
+		};
+		let reads = Projects::<T>::get(unit.project).is_some_and(|p| !p.data.is_empty());
+		ensure!(reads, Error::<T>::NoData);
+		let seat = seats.iter_mut().find(|seat| seat.who == who);
+		let seat = seat.ok_or(Error::<T>::NotAssigned)?;
+		ensure!(Self::now() <= until, Error::<T>::TooLate);
+		ensure!(seat.commitment.is_none() && !seat.declined, Error::<T>::AlreadyCommitted);
+		seat.declined = true;
+		if all_committed(seats) {
+			Self::hasten(Task::Unit(id));
+		}
+		if matches!(unit.phase, Phase::Committing { .. }) {
+			Self::unchoose(&who, unit.project);
+		}
+		Assignments::<T>::insert(id, unit);
+		Self::deposit_event(Event::Declined { assignment: id, who });
+		Ok(())
+	}
+
 	/// Takes the commitment of `who`, one of `seats`.
 	pub(crate) fn seal<'a>(
 		mut seats: impl Iterator<Item = &'a mut Seat<T::AccountId>>,
@@ -78,7 +105,7 @@ impl<T: Config> Pallet<T> {
 		let seat = seats.find(|seat| seat.who == *who);
 		let seat = seat.ok_or(Error::<T>::NotAssigned)?;
 		ensure!(Self::now() <= until, Error::<T>::TooLate);
-		ensure!(seat.commitment.is_none(), Error::<T>::AlreadyCommitted);
+		ensure!(seat.commitment.is_none() && !seat.declined, Error::<T>::AlreadyCommitted);
 		seat.commitment = Some(commitment);
 		Ok(())
 	}
@@ -144,8 +171,15 @@ impl<T: Config> Pallet<T> {
 					Assignments::<T>::insert(id, unit);
 					return T::WeightInfo::open_reveals();
 				}
-				// Nothing can be agreed on: a driller that did its part is not asked for more.
-				Self::conclude(id, unit, now, |_| Brought::Unasked);
+				// A majority may have had a result, had there been data.
+				let declined = unit.members.iter().filter(|seat| seat.declined).count();
+				let with = committed.saturating_add(declined);
+				if declined > 0 && is_majority(with, unit.members.len()) {
+					Self::doubt(id, unit, now);
+				} else {
+					// Nothing can be agreed on: a driller that did its part is not asked for more.
+					Self::conclude(id, unit, now, |_| Brought::Unasked);
+				}
 				T::WeightInfo::judge()
 			}
 			Phase::Revealing { until } => {
@@ -220,7 +254,11 @@ impl<T: Config> Pallet<T> {
 		let brought: Vec<_> = unit
 			.members
 			.iter()
-			.map(|seat| if seat.commitment.is_some() { open(seat) } else { Brought::Nothing })
+			.map(|seat| match seat.commitment {
+				Some(_) => open(seat),
+				None if seat.declined => Brought::Missing,
+				None => Brought::Nothing,
+			})
 			.collect();
 		let (verdict, lots) = judge(project.rule, &brought);
 		let work = shared(project.difficulty, unit.members.len());
@@ -237,13 +275,11 @@ impl<T: Config> Pallet<T> {
 				Lot::NotRevealed => Some(Fault::NotRevealed),
 			};
 			if let Some(fault) = fault {
-				T::Drillers::debit_drilling(&seat.who, work);
-				let driller = seat.who.clone();
-				Self::deposit_event(Event::PowerLost { assignment: id, driller, work, fault });
+				Self::lose(id, &seat.who, work, fault);
 			}
 			match fault {
 				Some(Fault::NotCommitted | Fault::NotRevealed) => Self::dismiss(&seat.who),
-				Some(Fault::Contrary) | None => Self::release(&seat.who, id),
+				Some(Fault::Contrary | Fault::Declined) | None => Self::release(&seat.who, id),
 			}
 		}
 		match verdict {
@@ -260,9 +296,55 @@ impl<T: Config> Pallet<T> {
 		}
 	}
 
+	/// Has verifiers look for the data of a unit that has no majority because members say that they are not
+	/// to be had. Those who committed are free again; those who said so are when that is decided; who did
+	/// neither loses what it would anyhow.
+	fn doubt(id: AssignmentId, mut unit: AssignmentOf<T>, now: BlockNumber) {
+		let work = Projects::<T>::get(unit.project).map_or(0, |project| project.difficulty);
+		let work = shared(work, unit.members.len());
+		for seat in unit.members.iter().filter(|seat| !seat.declined) {
+			if seat.commitment.is_some() {
+				Self::release(&seat.who, id);
+			} else {
+				Self::lose(id, &seat.who, work, Fault::NotCommitted);
+				Self::dismiss(&seat.who);
+			}
+		}
+		Self::note_doubt(unit.project, true);
+		unit.phase = Phase::Settling { after: T::Beacon::draw_height(now), busy: None };
+		Assignments::<T>::insert(id, unit);
+		Self::schedule(Task::Unit(id), now.saturating_add(1));
+		Self::deposit_event(Event::Doubted { assignment: id });
+	}
+
+	/// Takes the power of this work from a driller.
+	fn lose(id: AssignmentId, who: &T::AccountId, work: MicroUt, fault: Fault) {
+		T::Drillers::debit_drilling(who, work);
+		let driller = who.clone();
+		Self::deposit_event(Event::PowerLost { assignment: id, driller, work, fault });
+	}
+
+	/// Punishes those who said of data that verifiers had that they are not to be had: they lose what
+	/// silence costs, and come back as newcomers.
+	pub(crate) fn refute_declined(id: AssignmentId, unit: &AssignmentOf<T>) {
+		let work = Projects::<T>::get(unit.project).map_or(0, |project| project.difficulty);
+		let work = shared(work, unit.members.len());
+		for seat in unit.members.iter().filter(|seat| seat.declined) {
+			Self::lose(id, &seat.who, work, Fault::Declined);
+			Self::dismiss(&seat.who);
+			Former::<T>::remove(&seat.who);
+		}
+	}
+
 	/// Ends an assignment without a result.
 	pub(crate) fn fail(id: AssignmentId, unit: &AssignmentOf<T>, failure: Failure) {
 		Assignments::<T>::remove(id);
+		if unit.agreed.is_none() && !unit.phase.is_computing() {
+			// It was doubted.
+			Self::note_doubt(unit.project, false);
+			let declined = unit.members.iter().filter(|seat| seat.declined);
+			declined.for_each(|seat| Self::release(&seat.who, id));
+		}
 		Self::fail_unit(id, unit.project, unit.index, unit.attempt, failure);
 	}
 

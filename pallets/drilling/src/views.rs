@@ -1,8 +1,8 @@
 //! What clients ask, through the runtime API.
 
 use crate::{
-	units::AssignmentOf, Assignments, Config, Heirs, Pallet, Phase, Pool, Project, Projects,
-	Results, Seat, Stage, Templates, Waiting,
+	units::AssignmentOf, Assignments, Checking, Choices, Coming, Config, Heirs, OpenProjects,
+	Pallet, Phase, Pool, Project, Projects, Results, Seat, Stage, Templates, Waiting,
 };
 use alloc::vec::Vec;
 use frame_support::traits::Get;
@@ -14,12 +14,25 @@ use trainyard_protocol::{
 };
 
 impl<T: Config> Pallet<T> {
-	/// Returns all projects that were not cleared, in the order of their numbers.
-	pub fn projects() -> Vec<ProjectView<T::AccountId>> {
-		let mut projects: Vec<_> =
-			Projects::<T>::iter().filter_map(|(id, project)| Self::view(id, project)).collect();
-		projects.sort_by_key(|project| project.id);
-		projects
+	/// Returns `count` of the projects that were not cleared, in the order of the storage, after the one
+	/// with the number `after`, which need not be there any more. If there are fewer, there are no more.
+	pub fn projects(after: Option<ProjectId>, count: u32) -> Vec<ProjectView<T::AccountId>> {
+		let all = match after {
+			Some(id) => Projects::<T>::iter_from(Projects::<T>::hashed_key_for(id)),
+			None => Projects::<T>::iter(),
+		};
+		all.filter_map(|(id, project)| Self::view(id, project)).take(count as usize).collect()
+	}
+
+	/// Returns the projects in review or active, by number.
+	pub fn open_projects() -> Vec<ProjectView<T::AccountId>> {
+		OpenProjects::<T>::get().into_iter().filter_map(Self::project).collect()
+	}
+
+	/// Returns the projects that somebody in the pool, or who waits for a place, chose last; none where it
+	/// does neither.
+	pub fn chosen(who: &T::AccountId) -> Vec<ProjectId> {
+		Coming::<T>::get(who).unwrap_or_else(|| Choices::<T>::get(who)).into_inner()
 	}
 
 	/// Returns the project with this number.
@@ -35,12 +48,15 @@ impl<T: Config> Pallet<T> {
 			Stage::Rejected { at } => (ProjectState::Rejected, over(at)),
 			Stage::Withdrawn { at } => (ProjectState::Withdrawn, over(at)),
 			Stage::Done { at } => (ProjectState::Done, over(at)),
+			Stage::Recalled { at } => (ProjectState::Recalled, over(at)),
+			Stage::Suspended { at } => (ProjectState::Suspended, over(at)),
 		};
 		Some(ProjectView {
 			id,
 			owner: p.proposer,
 			title: p.title,
 			template: Templates::<T>::get(id)?,
+			data: p.data,
 			rule: p.rule,
 			replicas: p.replicas,
 			units: p.units,
@@ -51,6 +67,8 @@ impl<T: Config> Pallet<T> {
 			deadline,
 			ayes: p.ayes,
 			nays: p.nays,
+			recall: p.recall,
+			missing: p.missing,
 			open: p.running,
 			agreed: p.agreed,
 			abandoned: p.abandoned,
@@ -85,8 +103,9 @@ impl<T: Config> Pallet<T> {
 
 	/// Returns what `who`, a verifier, must recompute, or reveal, now; by number of the assignment.
 	pub fn checks(who: &T::AccountId) -> Vec<AssignmentView<T::AccountId>> {
-		let mut checks: Vec<_> = Assignments::<T>::iter()
-			.filter_map(|(id, unit)| {
+		let mut checks: Vec<_> = Checking::<T>::iter_key_prefix(who)
+			.filter_map(|id| {
+				let unit = Assignments::<T>::get(id)?;
 				let (phase, deadline) = match unit.phase {
 					Phase::CheckCommitting { until } => (UnitPhase::Commit, until),
 					Phase::CheckRevealing { until } => (UnitPhase::Reveal, until),
@@ -111,6 +130,7 @@ impl<T: Config> Pallet<T> {
 	) -> Option<AssignmentView<T::AccountId>> {
 		let seat = seats.iter().find(|seat| seat.who == *who)?;
 		let (committed, revealed) = (seat.commitment.is_some(), seat.result.is_some());
+		let declined = seat.declined;
 		// The next block is the earliest in which something can arrive.
 		let phase = if Self::now() < deadline { phase } else { UnitPhase::Judgement };
 		Some(AssignmentView {
@@ -123,6 +143,7 @@ impl<T: Config> Pallet<T> {
 			members: seats.into_iter().map(|seat| seat.who).collect(),
 			committed,
 			revealed,
+			declined,
 		})
 	}
 

@@ -33,6 +33,12 @@ pub trait WeightInfo {
 	fn withdraw_project() -> Weight;
 	/// Weight of `clear`.
 	fn clear() -> Weight;
+	/// Weight of `choose`.
+	fn choose() -> Weight;
+	/// Weight of `decline`.
+	fn decline() -> Weight;
+	/// Weight of `recall`.
+	fn recall() -> Weight;
 	/// Weight of `serve`.
 	fn serve(n: u32, ) -> Weight;
 	/// Weight of `look_at_unit`.
@@ -64,6 +70,21 @@ pub struct Measured<D>(PhantomData<D>);
 pub type SubstrateWeight<T> = Measured<<T as frame_system::Config>::DbWeight>;
 
 impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
+	/// An estimate: it was not measured yet.
+	fn choose() -> Weight {
+		Weight::from_parts(60_000_000, 3578)
+			.saturating_add(D::get().reads_writes(2_u64, 1_u64))
+	}
+	/// An estimate: it was not measured yet.
+	fn decline() -> Weight {
+		Weight::from_parts(120_000_000, 4578)
+			.saturating_add(D::get().reads_writes(6_u64, 5_u64))
+	}
+	/// An estimate: it was not measured yet.
+	fn recall() -> Weight {
+		Weight::from_parts(150_000_000, 4578)
+			.saturating_add(D::get().reads_writes(4_u64, 6_u64))
+	}
 	/// Storage: `Drilling::OpenProjects` (r:1 w:1)
 	/// Proof: `Drilling::OpenProjects` (`max_values`: Some(1), `max_size`: Some(4), added: 499, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::NextProject` (r:1 w:1)
@@ -86,6 +107,9 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 		// At least 2_537_027_000 ps.
 		Weight::from_parts(4_808_376_000, 3676)
 			.saturating_add(D::get().reads_writes(6_u64, 8_u64))
+			// An estimate of what came later, and was not measured yet.
+			.saturating_add(Weight::from_parts(150_000_000, 0))
+			.saturating_add(D::get().reads_writes(8_u64, 5_u64))
 	}
 	/// Storage: `Drilling::Projects` (r:1 w:1)
 	/// Proof: `Drilling::Projects` (`max_values`: None, `max_size`: Some(413), added: 2888, mode: `MaxEncodedLen`)
@@ -118,6 +142,9 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 		// At least 191_070_000 ps.
 		Weight::from_parts(256_790_000, 26063)
 			.saturating_add(D::get().reads_writes(8_u64, 5_u64))
+			// An estimate of what came later, and was not measured yet.
+			.saturating_add(Weight::from_parts(40_000_000, 0))
+			.saturating_add(D::get().reads_writes(2_u64, 1_u64))
 	}
 	/// Storage: `Drilling::Former` (r:513 w:512)
 	/// Proof: `Drilling::Former` (`max_values`: None, `max_size`: Some(44), added: 2519, mode: `MaxEncodedLen`)
@@ -135,6 +162,9 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 		// At least 21_271_764_000 ps.
 		Weight::from_parts(37_045_403_000, 3142622)
 			.saturating_add(D::get().reads_writes(2052_u64, 514_u64))
+			// An estimate of what came later, and was not measured yet.
+			.saturating_add(Weight::from_parts(2_000_000_000, 0))
+			.saturating_add(D::get().reads_writes(0_u64, 512_u64))
 	}
 	/// Storage: `Drilling::Waiting` (r:1 w:1)
 	/// Proof: `Drilling::Waiting` (`max_values`: Some(1), `max_size`: Some(24578), added: 25073, mode: `MaxEncodedLen`)
@@ -150,6 +180,9 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 		// At least 168_941_000 ps.
 		Weight::from_parts(192_349_000, 26063)
 			.saturating_add(D::get().reads_writes(5_u64, 5_u64))
+			// An estimate of what came later, and was not measured yet.
+			.saturating_add(Weight::from_parts(10_000_000, 0))
+			.saturating_add(D::get().reads_writes(0_u64, 1_u64))
 	}
 	/// Storage: `Drilling::Assignments` (r:1 w:1)
 	/// Proof: `Drilling::Assignments` (`max_values`: None, `max_size`: Some(1225), added: 3700, mode: `MaxEncodedLen`)
@@ -217,6 +250,9 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 		// At least 85_891_000 ps.
 		Weight::from_parts(97_508_000, 3878)
 			.saturating_add(D::get().reads_writes(4_u64, 5_u64))
+			// An estimate of what came later, and was not measured yet.
+			.saturating_add(Weight::from_parts(120_000_000, 0))
+			.saturating_add(D::get().reads_writes(6_u64, 6_u64))
 	}
 	/// Storage: `Drilling::Projects` (r:1 w:1)
 	/// Proof: `Drilling::Projects` (`max_values`: None, `max_size`: Some(413), added: 2888, mode: `MaxEncodedLen`)
@@ -302,6 +338,9 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 		// At least 156_380_000 ps.
 		Weight::from_parts(173_822_000, 6196)
 			.saturating_add(D::get().reads_writes(6_u64, 7_u64))
+			// An estimate of what came later, and was not measured yet.
+			.saturating_add(Weight::from_parts(120_000_000, 0))
+			.saturating_add(D::get().reads_writes(6_u64, 6_u64))
 	}
 	/// Storage: `Drilling::Assignments` (r:1 w:1)
 	/// Proof: `Drilling::Assignments` (`max_values`: None, `max_size`: Some(1225), added: 3700, mode: `MaxEncodedLen`)
@@ -346,6 +385,9 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 		// At least 1_046_875_000 ps.
 		Weight::from_parts(1_587_535_000, 43942)
 			.saturating_add(D::get().reads_writes(44_u64, 35_u64))
+			// An estimate of what came later, and was not measured yet.
+			.saturating_add(Weight::from_parts(80_000_000, 0))
+			.saturating_add(D::get().reads_writes(0_u64, 7_u64))
 	}
 	/// Storage: `Hashrate::Seeding` (r:1 w:0)
 	/// Proof: `Hashrate::Seeding` (`max_values`: Some(1), `max_size`: Some(8), added: 503, mode: `MaxEncodedLen`)
@@ -377,6 +419,9 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 		// At least 434_203_000 ps.
 		Weight::from_parts(522_457_000, 22466)
 			.saturating_add(D::get().reads_writes(23_u64, 13_u64))
+			// An estimate of what came later, and was not measured yet.
+			.saturating_add(Weight::from_parts(120_000_000, 0))
+			.saturating_add(D::get().reads_writes(6_u64, 6_u64))
 	}
 	/// Storage: `Hashrate::Seeding` (r:1 w:0)
 	/// Proof: `Hashrate::Seeding` (`max_values`: Some(1), `max_size`: Some(8), added: 503, mode: `MaxEncodedLen`)
@@ -394,6 +439,9 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 		// At least 718_897_000 ps.
 		Weight::from_parts(1_143_854_000, 148431)
 			.saturating_add(D::get().reads_writes(5_u64, 5_u64))
+			// An estimate of what came later, and was not measured yet.
+			.saturating_add(Weight::from_parts(60_000_000, 0))
+			.saturating_add(D::get().reads_writes(0_u64, 3_u64))
 	}
 	/// Storage: `Drilling::Assignments` (r:1 w:1)
 	/// Proof: `Drilling::Assignments` (`max_values`: None, `max_size`: Some(1225), added: 3700, mode: `MaxEncodedLen`)
@@ -427,6 +475,9 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 		// At least 3_380_654_000 ps.
 		Weight::from_parts(3_955_886_000, 148431)
 			.saturating_add(D::get().reads_writes(48_u64, 49_u64))
+			// An estimate of what came later, and was not measured yet.
+			.saturating_add(Weight::from_parts(200_000_000, 0))
+			.saturating_add(D::get().reads_writes(10_u64, 15_u64))
 	}
 	/// Storage: `Drilling::Turns` (r:1 w:1)
 	/// Proof: `Drilling::Turns` (`max_values`: Some(1), `max_size`: Some(258), added: 753, mode: `MaxEncodedLen`)
@@ -451,6 +502,9 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 			// Standard error 1_639_133.
 			.saturating_add(Weight::from_parts(8_304_337, 0).saturating_mul(g.into()))
 			.saturating_add(D::get().reads_writes(71_u64, 4_u64))
+			// An estimate of what came later, and was not measured yet.
+			.saturating_add(Weight::from_parts(25_000_000_000, 0))
+			.saturating_add(D::get().reads_writes(1536_u64, 1_u64))
 			.saturating_add(D::get().writes((1_u64).saturating_mul(g.into())))
 	}
 	/// Storage: `Drilling::BatchPlan` (r:1 w:1)
@@ -489,6 +543,9 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 			.saturating_add(Weight::from_parts(129_374_459, 0).saturating_mul(g.into()))
 			.saturating_add(Weight::from_parts(0, 19985).saturating_mul(g.into()))
 			.saturating_add(D::get().reads_writes(581_u64, 102_u64))
+			// An estimate of what came later, and was not measured yet.
+			.saturating_add(Weight::from_parts(15_000_000_000, 0))
+			.saturating_add(D::get().reads_writes(1024_u64, 33_u64))
 			.saturating_add(D::get().reads((8_u64).saturating_mul(g.into())))
 			.saturating_add(D::get().writes((9_u64).saturating_mul(g.into())))
 	}
@@ -496,6 +553,15 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 
 // For tests.
 impl WeightInfo for () {
+	fn choose() -> Weight {
+		Measured::<RocksDbWeight>::choose()
+	}
+	fn decline() -> Weight {
+		Measured::<RocksDbWeight>::decline()
+	}
+	fn recall() -> Weight {
+		Measured::<RocksDbWeight>::recall()
+	}
 	fn propose() -> Weight {
 		Measured::<RocksDbWeight>::propose()
 	}

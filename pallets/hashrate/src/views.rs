@@ -21,15 +21,18 @@ impl<T: Config> Pallet<T> {
 		Some(Self::view(who.clone(), trainer, &candidates, &totals))
 	}
 
-	/// Returns all trainers, the strongest first; equally strong ones are in the order of accounts.
-	pub fn trainers() -> Vec<TrainerView<T::AccountId>> {
+	/// Returns `count` trainers, in the order of the storage, after the account `after`, which need not
+	/// be one any more. If there are fewer, there are no more.
+	pub fn trainers(after: Option<T::AccountId>, count: u32) -> Vec<TrainerView<T::AccountId>> {
 		let candidates = Candidates::<T>::get();
 		let totals = Self::totals(&Self::claims(candidates.clone()));
-		let mut all: Vec<_> = Trainers::<T>::iter()
+		let all = match after {
+			Some(who) => Trainers::<T>::iter_from(Trainers::<T>::hashed_key_for(who)),
+			None => Trainers::<T>::iter(),
+		};
+		all.take(count as usize)
 			.map(|(who, trainer)| Self::view(who, trainer, &candidates, &totals))
-			.collect();
-		all.sort_by(|a, b| b.ecp.cmp(&a.ecp).then_with(|| a.account.cmp(&b.account)));
-		all
+			.collect()
 	}
 
 	/// Returns what clients see of a trainer beside these candidates and their sums.

@@ -206,6 +206,10 @@ impl<T: Config> BlobStore for Pallet<T> {
 }
 
 impl<T: Config> AwaitedBlobs<T::AccountId> for Pallet<T> {
+	fn owner(root: &H256) -> Option<T::AccountId> {
+		Blobs::<T>::get(root).map(|blob| blob.owner)
+	}
+
 	fn expect(root: &H256) {
 		Awaited::<T>::mutate(root, |names| {
 			*names = Some(names.unwrap_or(0).saturating_add(1));
@@ -238,6 +242,17 @@ impl<T: Config> AwaitedBlobs<T::AccountId> for Pallet<T> {
 
 	fn full_blocks() -> BlockNumber {
 		FullBlocks::<T>::get()
+	}
+
+	#[cfg(feature = "runtime-benchmarks")]
+	fn make_complete(who: &T::AccountId, size: u64) -> H256 {
+		let content = H256::repeat_byte(0xb1);
+		let (root, chunks) = (blob::root_of(size, &content), blob::chunk_count(size).unwrap_or(1));
+		let (owner, expires) = (who.clone(), BlockNumber::MAX);
+		let (stored, deposit, removing) = (chunks, 0, None);
+		let blob = Blob { owner, size, content, chunks, stored, deposit, expires, removing };
+		Blobs::<T>::insert(root, blob);
+		root
 	}
 }
 

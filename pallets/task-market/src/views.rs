@@ -94,20 +94,21 @@ impl<T: Config> Pallet<T> {
 			.collect()
 	}
 
-	/// Returns the listings of trainers that are still registered, cheapest first.
-	pub fn listings() -> Vec<ListingView<T::AccountId>> {
-		let mut listings: Vec<_> = Listings::<T>::iter()
-			.filter(|(trainer, _)| T::Trainers::is_trainer(trainer))
+	/// Returns `count` listings of trainers that are still registered, in the order of the storage, after
+	/// that of `after`, which need not be there any more. If there are fewer, there are no more.
+	pub fn listings(after: Option<T::AccountId>, count: u32) -> Vec<ListingView<T::AccountId>> {
+		let all = match after {
+			Some(who) => Listings::<T>::iter_from(Listings::<T>::hashed_key_for(who)),
+			None => Listings::<T>::iter(),
+		};
+		all.filter(|(trainer, _)| T::Trainers::is_trainer(trainer))
+			.take(count as usize)
 			.map(|(trainer, listing)| ListingView {
 				trainer,
 				price_per_ut: listing.price_per_ut,
 				max_work: listing.max_work,
 				note: listing.note,
 			})
-			.collect();
-		listings.sort_by(|a, b| {
-			a.price_per_ut.cmp(&b.price_per_ut).then_with(|| a.trainer.cmp(&b.trainer))
-		});
-		listings
+			.collect()
 	}
 }

@@ -167,6 +167,13 @@ impl BlobStore for FakeBlobs {
 	}
 }
 impl AwaitedBlobs<AccountId> for FakeBlobs {
+	fn owner(_: &H256) -> Option<AccountId> {
+		None
+	}
+	#[cfg(feature = "runtime-benchmarks")]
+	fn make_complete(_: &AccountId, _: u64) -> H256 {
+		unreachable!("nothing here asks for it")
+	}
 	fn expect(root: &H256) {
 		Expected::mutate(|expected| expected.push(*root));
 	}

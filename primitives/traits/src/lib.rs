@@ -310,6 +310,8 @@ pub trait Specs {
 
 /// Blobs for which running jobs wait. Blocks keep room for their chunks, and nobody removes them.
 pub trait AwaitedBlobs<AccountId>: BlobStore {
+	/// Returns who holds the deposit of the blob with this root.
+	fn owner(root: &H256) -> Option<AccountId>;
 	/// Notes that a running job names the blob with this root, which need not be there yet. Every
 	/// name is taken back by [`AwaitedBlobs::release`].
 	fn expect(root: &H256);
@@ -323,6 +325,9 @@ pub trait AwaitedBlobs<AccountId>: BlobStore {
 	fn brought(root: &H256, who: &AccountId) -> u64;
 	/// Returns in how many blocks so far there was no room for another chunk.
 	fn full_blocks() -> BlockNumber;
+	/// Benchmarks: makes a complete blob of `who` with `size` bytes, and returns its root.
+	#[cfg(feature = "runtime-benchmarks")]
+	fn make_complete(who: &AccountId, size: u64) -> H256;
 }
 
 /// Periods by which a deadline for storing blobs can be moved, at most: nobody can hold a job for

@@ -7,7 +7,9 @@ use super::{
 	periods,
 	system::MAX_BLOCK_WEIGHT,
 };
-use crate::{Balance, Balances, Hashrate, Runtime, RuntimeHoldReason, Verification, TRY};
+use crate::{
+	Balance, Balances, Hashrate, ModelStorage, Runtime, RuntimeHoldReason, Verification, TRY,
+};
 use frame_support::{
 	parameter_types,
 	traits::{ConstU32, ConstU8},
@@ -19,7 +21,7 @@ use trainyard_protocol::job::BlockNumber;
 parameter_types! {
 	/// A fifth of a block may go into the due work of drilling at its beginning.
 	pub DrillingWeight: Weight = Perbill::from_percent(20) * MAX_BLOCK_WEIGHT;
-	/// Held for a project: enough that nobody fills the list of projects with noise.
+	/// Held for a project, at least: all 64 places take 204,000 TRY of 64 accounts, and more of fewer.
 	pub const ProjectDeposit: Balance = 100 * TRY;
 	/// Held for each of its units: for the result that the state keeps.
 	pub const UnitDeposit: Balance = state_deposit(1, 100);
@@ -31,6 +33,8 @@ parameter_types! {
 	pub const UnitReveal: BlockNumber = 30;
 	/// Least blocks for recomputing a unit, as for other verdicts.
 	pub const UnitCheck: BlockNumber = 120;
+	/// Blocks for which a project is active at most: a quarter of a year.
+	pub const LifeBlocks: BlockNumber = 90 * DAYS;
 	/// Blocks for which a project that ended is kept: a month.
 	pub const ProjectRetention: BlockNumber = 30 * DAYS;
 	/// Fee of each verifier that recomputes a unit.
@@ -47,12 +51,15 @@ impl pallet_drilling::Config for Runtime {
 	type RuntimeHoldReason = RuntimeHoldReason;
 	type Drillers = Hashrate;
 	type Verifiers = Verification;
+	type Blobs = ModelStorage;
 	type Beacon = Hashrate;
 	type Jackpot = Jackpot;
 	type ServiceWeight = DrillingWeight;
 	type ProjectDeposit = ProjectDeposit;
 	type UnitDeposit = UnitDeposit;
 	type MaxProjects = ConstU32<64>;
+	type MaxOwnProjects = ConstU32<4>;
+	type LifeBlocks = LifeBlocks;
 	type MaxUnits = ConstU32<10_000>;
 	type ReviewBlocks = periods::ReviewBlocks;
 	type MinApproval = MinApproval;

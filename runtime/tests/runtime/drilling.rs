@@ -64,13 +64,14 @@ fn with_project(units: u32) -> (Chain, ProjectId) {
 	let propose = pallet_drilling::Call::propose {
 		title: Text::new("how fast are we?").unwrap(),
 		template: template(),
+		data: Default::default(),
 		rule: Mismatch::Majority,
 		replicas: 2,
 		units,
 		commit_blocks: 20,
 	};
 	assert_ok!(chain.call(Bob, propose));
-	let id = chain.state(Runtime::drilling_projects).last().expect("it was proposed").id;
+	let id = chain.state(Runtime::drilling_open_projects).last().expect("it was proposed").id;
 	assert_eq!(project(&mut chain, id).state, ProjectState::Review);
 	assert_ok!(chain.call(Alice, pallet_drilling::Call::vote { project: id, aye: true }));
 	chain.run(5);
@@ -78,7 +79,8 @@ fn with_project(units: u32) -> (Chain, ProjectId) {
 	assert_eq!((view.state, view.ayes), (ProjectState::Active, GENESIS_BOND));
 	assert_eq!(view.difficulty, template().difficulty().unwrap());
 	for who in DRILLERS {
-		assert_ok!(chain.call(who, pallet_drilling::Call::enlist {}));
+		assert_ok!(chain
+			.call(who, pallet_drilling::Call::enlist { projects: vec![id].try_into().unwrap() }));
 		// Who has nothing to lose is always recomputed.
 		chain.state(|| Hashrate::credit_drilling(&who.to_account_id(), DRILLED));
 	}
@@ -209,7 +211,9 @@ fn garbage_is_found_by_recomputation_and_costs_bond_and_power() {
 	// little to come back.
 	chain.run(30);
 	assert!(chain.state(Runtime::drilling_pool).is_empty());
-	let again = chain.call(Charlie, pallet_drilling::Call::enlist {}).map_err(|e| e.stripped());
+	let again = chain
+		.call(Charlie, pallet_drilling::Call::enlist { projects: vec![id].try_into().unwrap() })
+		.map_err(|e| e.stripped());
 	let small: sp_runtime::DispatchError = pallet_drilling::Error::<Runtime>::NotATrainer.into();
 	assert_eq!(again, Err(small.stripped()));
 }
@@ -228,4 +232,18 @@ fn trainers_unbond_behind_the_longest_unit() {
 	assert!(longest < unbonding, "{longest} against {unbonding}");
 	let verifiers = <Runtime as pallet_verification::Config>::UnbondingBlocks::get();
 	assert!(check + reveal + 100 < verifiers);
+}
+
+/// Whoever wants every place for projects holds far more than who wants one.
+#[test]
+fn squatting_every_place_is_dear() {
+	use pallet_drilling::Config as Drilling;
+	let places: u32 = <Runtime as Drilling>::MaxProjects::get();
+	let each: u32 = <Runtime as Drilling>::MaxOwnProjects::get();
+	let deposit = |open, own| pallet_drilling::Pallet::<Runtime>::deposit(0, open, own).unwrap();
+	let all =
+		|accounts: u32| -> Balance { (0..places).map(|open| deposit(open, open / accounts)).sum() };
+	assert_eq!(deposit(0, 0), 100 * TRY);
+	assert_eq!(all(places), 204_000 * TRY);
+	assert!(all(places / each) > 2 * all(places), "{}", all(places / each));
 }

@@ -385,9 +385,9 @@ fn the_api_speaks_the_protocol_and_knows_strangers() {
 		assert_eq!(Runtime::protocol_version(), PROTOCOL_VERSION);
 		assert_eq!(Runtime::job(0), None);
 		assert_eq!(Runtime::trainer(Bob.to_account_id()), None);
-		assert_eq!(Runtime::trainers().len(), 1);
+		assert_eq!(Runtime::trainers(None, 9).len(), 1);
 		assert_eq!(Runtime::verifiers().len(), 3);
-		assert!(Runtime::listings().is_empty());
+		assert!(Runtime::listings(None, 9).is_empty());
 		assert_eq!(Runtime::blob(H256::zero()), None);
 		let mut invalid = JobSpec::noisy_example();
 		invalid.training.learning_rate_nano = 0;
@@ -399,5 +399,5 @@ fn the_api_speaks_the_protocol_and_knows_strangers() {
 		note: Text::new("cheap").unwrap(),
 	};
 	assert_ok!(chain.call(Alice, listing));
-	assert_eq!(chain.state(Runtime::listings)[0].trainer, Alice.to_account_id());
+	assert_eq!(chain.state(|| Runtime::listings(None, 9))[0].trainer, Alice.to_account_id());
 }

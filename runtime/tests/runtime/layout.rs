@@ -121,7 +121,10 @@ fn call_indices() {
 			"check",
 			"check_reveal",
 			"withdraw_project",
-			"clear"
+			"clear",
+			"choose",
+			"decline",
+			"recall"
 		]
 	);
 	assert_eq!(

@@ -38,7 +38,7 @@ fn development_is_alice_alone_with_a_block_in_every_slot() {
 		assert_eq!(Babe::authorities()[0].0, Alice.public().into());
 		assert_eq!(Grandpa::grandpa_authorities().len(), 1);
 		assert_eq!(Session::validators(), [Alice.to_account_id()]);
-		assert_eq!(Hashrate::trainers().len(), 1);
+		assert_eq!(Hashrate::trainers(None, 9).len(), 1);
 		assert_eq!(pallet_sudo::Key::<Runtime>::get(), Some(Alice.to_account_id()));
 		let quick = pallet_hashrate::SeedTiming { blocks: 2, step: 4 };
 		assert_eq!(pallet_hashrate::Seeding::<Runtime>::get(), quick);

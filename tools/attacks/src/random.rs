@@ -422,7 +422,7 @@ impl World {
 	fn about_projects(&mut self) -> Option<(Actor, RuntimeCall)> {
 		use pallet_drilling::Call::*;
 		let who = self.anyone();
-		let known = self.chain.state(Runtime::drilling_projects);
+		let known = self.chain.state(|| Runtime::drilling_projects(None, 1_000));
 		let ids: Vec<_> = known.iter().map(|project| project.id).collect();
 		let in_review: Vec<_> = known
 			.iter()
@@ -435,6 +435,7 @@ impl World {
 			0..1 => propose {
 				title: Text::new("how fast are we?").expect("it is short"),
 				template: Template::Calibration { passes: self.rng.random_range(0..200) },
+				data: Default::default(),
 				rule: self.one(&[Mismatch::Majority, Mismatch::AllLose])?,
 				replicas: self.rng.random_range(1..5),
 				units: self.rng.random_range(0..60),
@@ -442,7 +443,9 @@ impl World {
 			}
 			.into(),
 			1..11 => vote { project, aye: self.chance(85) }.into(),
-			11..17 => enlist {}.into(),
+			11..15 => enlist { projects: vec![project].try_into().ok()? }.into(),
+			15..16 => choose { projects: vec![project].try_into().ok()? }.into(),
+			16..17 => recall { project }.into(),
 			17..18 => retire {}.into(),
 			18..19 => withdraw_project { project }.into(),
 			_ => clear { project }.into(),

@@ -2,7 +2,6 @@
 //! field; `examples/drill-*.toml` are projects that work.
 
 use super::{
-	file::is_given,
 	reader::{nano_range, problem_at, Document, Problems, Section},
 	JobTomlError,
 };
@@ -11,11 +10,11 @@ use toml::de::{DeTable, DeValue};
 use trainyard_program::{spec::MAX_NANO, text::MAX_TEXT};
 use trainyard_protocol::{
 	drill::{
-		DrillError, Mismatch, Template, TrialTemplate, MAX_CHAIN_SIZE, MAX_RATES,
-		MAX_UNIT_REPLICAS, MIN_CHAIN_SIZE, MIN_UNIT_REPLICAS,
+		DrillError, Mismatch, Template, TrialData, TrialTemplate, MAX_CHAIN_SIZE, MAX_RATES,
+		MAX_TRIAL_FILES, MAX_UNIT_REPLICAS, MIN_CHAIN_SIZE, MIN_UNIT_REPLICAS,
 	},
 	job::BlockNumber,
-	Text,
+	Text, H256,
 };
 
 /// Default of `replicas`.
@@ -25,6 +24,15 @@ const COMMIT_BLOCKS: BlockNumber = 50;
 /// The sections of which the file must have exactly one.
 const TEMPLATES: &str = "[chain], [trial] or [calibration]";
 
+/// The files that units read, in the order of their specification.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Data {
+	/// On this machine; none where units read nothing.
+	Files(Vec<PathBuf>),
+	/// On chain already.
+	Blobs(TrialData),
+}
+
 /// A project from a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProjectFile {
@@ -32,6 +40,8 @@ pub struct ProjectFile {
 	pub title: Text,
 	/// What its units compute. It is valid.
 	pub template: Template,
+	/// Where the files that units read are on this machine, or what blobs of the chain they are.
+	pub data: Data,
 	/// What happens if results differ.
 	pub rule: Mismatch,
 	/// Trainers that compute the same unit.
@@ -94,14 +104,14 @@ fn read<'a>(document: &Document<'a>, table: &DeTable<'a>, path: &Path) -> Option
 		return None;
 	}
 	let (field, template) = if chain.exists() {
-		("chain", read_chain(&chain))
+		("chain", read_chain(&chain).map(no_data))
 	} else if trial.exists() {
 		("trial", read_trial(&trial, path))
 	} else {
-		("calibration", read_calibration(&calibration))
+		("calibration", read_calibration(&calibration).map(no_data))
 	};
 	root.finish();
-	let template = template?;
+	let (template, data) = template?;
 	if let Err(error) = template.validate() {
 		let field = match error {
 			DrillError::BadSize => "chain.size",
@@ -117,11 +127,17 @@ fn read<'a>(document: &Document<'a>, table: &DeTable<'a>, path: &Path) -> Option
 	Some(ProjectFile {
 		title: title?,
 		template,
+		data,
 		rule,
 		replicas,
 		units: units? as u32,
 		commit_blocks: blocks.map_or(COMMIT_BLOCKS, |n| n as u32),
 	})
+}
+
+/// Returns a template of units that read nothing.
+fn no_data(template: Template) -> (Template, Data) {
+	(template, Data::Files(Vec::new()))
 }
 
 fn read_chain(section: &Section<'_, '_>) -> Option<Template> {
@@ -141,12 +157,13 @@ fn read_calibration(section: &Section<'_, '_>) -> Option<Template> {
 	Some(Template::Calibration { passes: passes? as u32 })
 }
 
-fn read_trial(section: &Section<'_, '_>, path: &Path) -> Option<Template> {
+fn read_trial(section: &Section<'_, '_>, path: &Path) -> Option<(Template, Data)> {
 	let rates = format!("a list of 1 to {MAX_RATES} numbers, each {}", nano_range(&(1..=MAX_NANO)));
 	section.require("job", "the path of a JOB.toml, relative to this file");
 	section.require("learning_rates", &rates);
 	let job = section.text("job", "the path of a JOB.toml, relative to this file");
 	let learning_rates = read_rates(section, &rates);
+	let blobs = read_blobs(section);
 	section.finish();
 	let job: PathBuf = path.parent().unwrap_or(Path::new("")).join(job?);
 	let file = match super::load(&job) {
@@ -156,19 +173,51 @@ fn read_trial(section: &Section<'_, '_>, path: &Path) -> Option<Template> {
 			return None;
 		}
 	};
-	for (which, file) in file.spec.files() {
-		if !is_given(&file.location) {
-			let what = format!(
-				"{}: {}.location is missing: every driller must be able to fetch the file",
-				job.display(),
-				which.field()
-			);
-			section.complain("job", what);
-			return None;
+	let data = match blobs {
+		Some(blobs) => Data::Blobs(blobs),
+		None => {
+			let files = file.spec.files().map(|(which, _)| {
+				let here = file.path(which).map(Path::to_owned);
+				here.ok_or_else(|| which.field())
+			});
+			match files.collect::<Result<Vec<PathBuf>, _>>() {
+				Ok(files) => Data::Files(files),
+				Err(field) => {
+					let what = format!(
+						"{}: {field}.path is missing: the files of a trial are stored on chain, from this \
+						 machine. Where they are there already, give trial.blobs",
+						job.display()
+					);
+					section.complain("job", what);
+					return None;
+				}
+			}
+		}
+	};
+	let learning_rates_nano = learning_rates?.try_into().ok()?;
+	let trial = TrialTemplate { spec: file.spec.into_spec(), learning_rates_nano };
+	Some((Template::Trial(trial), data))
+}
+
+/// Reads the roots of blobs that are on chain already.
+fn read_blobs(section: &Section<'_, '_>) -> Option<TrialData> {
+	let allowed =
+		"the roots of the blobs with the files, data before labels, 64 hexadecimal digits each";
+	let values = section.list("blobs", MAX_TRIAL_FILES as usize, allowed)?;
+	let mut roots = Vec::with_capacity(values.len());
+	for value in values {
+		let text = value.as_str().map(|text| text.trim_start_matches("0x"));
+		let mut root = H256::zero();
+		match text.map(|text| hex::decode_to_slice(text, root.as_bytes_mut())) {
+			Some(Ok(())) => roots.push(root),
+			_ => {
+				let number = roots.len() + 1;
+				section.complain("blobs", format!("entry {number} is none; allowed: {allowed}"));
+				return None;
+			}
 		}
 	}
-	let learning_rates_nano = learning_rates?.try_into().ok()?;
-	Some(Template::Trial(TrialTemplate { spec: file.spec.into_spec(), learning_rates_nano }))
+	roots.try_into().ok()
 }
 
 /// Reads the learning rates, as counts of 10^-9.
@@ -225,6 +274,8 @@ mod tests {
 		assert!(trial.learning_rates_nano.len() > 3);
 		// Every rate is tried equally often.
 		assert_eq!(digits.units % trial.learning_rates_nano.len() as u32, 0);
+		let Data::Files(files) = &digits.data else { panic!("{digits:?}") };
+		assert!(files.len() == 1 && files[0].ends_with("data/digits.csv"), "{files:?}");
 	}
 
 	#[test]
@@ -233,6 +284,7 @@ mod tests {
 		let expected = ProjectFile {
 			title: Text::new("t").unwrap(),
 			template: Template::Chain { size: 64, links: 2_000 },
+			data: Data::Files(Vec::new()),
 			rule: Mismatch::Majority,
 			replicas: 3,
 			units: 7,
@@ -251,6 +303,17 @@ mod tests {
 		            learning_rates = [1e-3, 0.000001, 0.1]\n";
 		let Template::Trial(trial) = read(text).unwrap().template else { panic!() };
 		assert_eq!(trial.learning_rates_nano.to_vec(), [1_000_000, 1_000, 100_000_000]);
+	}
+
+	#[test]
+	fn data_may_be_on_chain_already() {
+		let text = format!(
+			"title = \"t\"\nunits = 1\n[trial]\njob = \"drill-digits-job.toml\"\n\
+			 learning_rates = [0.1]\nblobs = [\"0x{}\"]\n",
+			"ab".repeat(32)
+		);
+		let blobs = vec![H256::repeat_byte(0xab)].try_into().unwrap();
+		assert_eq!(read(&text).unwrap().data, Data::Blobs(blobs));
 	}
 
 	#[test]
@@ -281,6 +344,10 @@ mod tests {
 			(&format!("{head}[trial]\n{job}learning_rates = []"), "1 to 64 learning rates"),
 			(&format!("{head}[trial]\n{job}learning_rates = [0.1, 0]"), "entry 2 is none"),
 			(&format!("{head}[trial]\n{job}learning_rates = 1"), "it is 1; allowed"),
+			(
+				&format!("{head}[trial]\n{job}learning_rates = [0.1]\nblobs = [\"0xab\"]"),
+				"trial.blobs: entry 1 is none",
+			),
 			(
 				&format!("{head}[trial]\njob = \"nowhere.toml\"\nlearning_rates = [0.1]"),
 				"cannot read the job file",

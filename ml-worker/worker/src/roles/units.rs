@@ -2,8 +2,10 @@
 //! does so with the units that it is assigned, a verifier with those that it must recompute.
 
 use super::{
-	common::{files, lost},
-	fetch::Fetcher,
+	common::{
+		lost,
+		stored::{self, StoredError},
+	},
 	replay::{unexpected, Queue, Replayers, Reply, Scale, Work},
 	report::Reporter,
 	run::Base,
@@ -14,13 +16,13 @@ use crate::table::grouped;
 use codec::Encode;
 use serde_json::json;
 use std::{
-	collections::{BTreeMap, HashSet},
-	sync::{atomic::AtomicBool, Arc},
+	collections::{BTreeMap, HashMap, HashSet},
+	sync::{atomic::AtomicBool, Arc, MutexGuard},
 	time::{Duration, Instant},
 };
 use tokio::sync::Mutex;
 use tracing::info;
-use trainyard_client::{calls, AssignmentView, Call, Chain, Head, Transactor};
+use trainyard_client::{calls, AssignmentView, Call, Chain, Head, ProjectView, Transactor};
 use trainyard_program::{
 	spec::{CheckedSpec, FileRef},
 	units::MICRO_UT_PER_UT,
@@ -31,7 +33,7 @@ use trainyard_proof::{
 	inputs::Inputs,
 };
 use trainyard_protocol::{
-	drill::{commitment, AssignmentId, Template, UnitPhase, UnitResult},
+	drill::{commitment, AssignmentId, Template, TrialData, UnitPhase, UnitResult},
 	job::BlockNumber,
 	MicroUt, H256,
 };
@@ -48,23 +50,31 @@ pub enum Step {
 	Commit,
 	/// Reveal the result.
 	Reveal,
+	/// Say that its data are not to be had.
+	Decline,
 }
 
 /// A step of an assignment under one seed: a chain that was started from scratch has different
 /// ones.
 pub type Key = (AssignmentId, H256, Step);
 
+/// Blocks before the deadline of a unit from which on its account says that the data are not to be had,
+/// where they are not: until then it tries to have them.
+const DECLINE_BEFORE: BlockNumber = 8;
+
 /// Returns what `view` asks of its account at height `best`. `found` says whether a result is on
-/// disk.
+/// disk, `lacking` whether its data were not to be had when it was to be computed.
 ///
 /// If there is a result, it is what is committed, whatever process computed it. So a restart never
 /// sends a second commitment that differs from the first.
-pub fn step(view: &AssignmentView, best: BlockNumber, found: bool) -> Option<Step> {
+pub fn step(view: &AssignmentView, best: BlockNumber, found: bool, lacking: bool) -> Option<Step> {
+	let late = best.saturating_add(DECLINE_BEFORE) >= view.deadline;
 	// A transaction sent now is in the next block.
 	match view.phase {
 		_ if best >= view.deadline => None,
-		UnitPhase::Commit if view.committed => None,
+		UnitPhase::Commit if view.committed || view.declined => None,
 		UnitPhase::Commit if found => Some(Step::Commit),
+		UnitPhase::Commit if lacking && late => Some(Step::Decline),
 		UnitPhase::Commit => Some(Step::Compute),
 		UnitPhase::Reveal if view.committed && !view.revealed && found => Some(Step::Reveal),
 		UnitPhase::Reveal | UnitPhase::Judgement => None,
@@ -118,8 +128,6 @@ pub struct Units {
 	pub sender: Arc<Transactor>,
 	/// Keeps results, salts and data.
 	pub home: Arc<Home>,
-	/// Fetches the data of trials.
-	pub fetcher: Fetcher,
 	/// Reports what is done.
 	pub report: Reporter,
 	/// The role for which units are computed.
@@ -132,6 +140,13 @@ pub struct Units {
 	pub replayers: Option<Replayers>,
 	/// Room for the data of trials.
 	pub space: Space,
+	/// Held while files are brought into the cache.
+	pub bringing: Mutex<()>,
+	/// Data that were not to be had at the last attempt, by the blobs that hold them, and whether they never
+	/// will: a blob never becomes another file.
+	pub missing: std::sync::Mutex<HashMap<Vec<H256>, Option<Arc<str>>>>,
+	/// Assignments whose data were not to be had at the last attempt.
+	pub lacking: std::sync::Mutex<HashSet<AssignmentId>>,
 	/// How many units fetch or read each of these data now, by content hash.
 	pub reading: std::sync::Mutex<BTreeMap<H256, usize>>,
 	/// Data of the trial that was computed last, by what names them.
@@ -139,22 +154,24 @@ pub struct Units {
 }
 
 impl Units {
-	/// Makes the units of a role, with the data that `fetcher` brings.
-	pub fn new(base: &Base, fetcher: Fetcher, part: Part, space: Space, cheat: bool) -> Self {
+	/// Makes the units of a role.
+	pub fn new(base: &Base, part: Part, space: Space, cheat: bool) -> Self {
 		let Base { chain, sender, home, report } = base.clone();
-		let (reading, inputs) = Default::default();
+		let (reading, inputs, bringing, lacking, missing) = Default::default();
 		let (queue, replayers) = (Queue::new(1), None);
 		Self {
 			chain,
 			sender,
 			home,
-			fetcher,
 			report,
 			part,
 			cheat,
 			queue,
 			replayers,
 			space,
+			bringing,
+			lacking,
+			missing,
 			reading,
 			inputs,
 		}
@@ -167,13 +184,17 @@ impl Units {
 
 	/// Returns the content hashes of the data that are being fetched or read: they must stay.
 	pub fn reading(&self) -> HashSet<H256> {
-		let reading = self.reading.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-		reading.keys().copied().collect()
+		locked(&self.reading).keys().copied().collect()
 	}
 
 	/// Brings the files of a trial, for which there must be room: data that nothing reads are removed
 	/// for them. What is returned holds the room until they were read.
-	async fn bring(&self, view: &str, spec: &CheckedSpec) -> Result<Claimed, TaskError> {
+	async fn bring(
+		&self,
+		view: &str,
+		spec: &CheckedSpec,
+		data: &TrialData,
+	) -> Result<Claimed, TaskError> {
 		let files: Vec<FileRef> = spec.files().map(|(_, file)| file).collect();
 		let rows = self.home.coming_rows(spec);
 		let folder = self.home.unit_room(view);
@@ -184,8 +205,54 @@ impl Units {
 				missing.div_ceil(1024 * 1024)
 			))
 		})?;
-		files::bring(&self.fetcher, &self.home, spec, &[], None).await?;
+		self.bring_in(spec, data).await?;
 		Ok(claimed)
+	}
+
+	/// Brings the files of a trial into the cache, for which there is room.
+	async fn bring_in(&self, spec: &CheckedSpec, data: &TrialData) -> Result<(), StoredError> {
+		let _alone = self.bringing.lock().await;
+		if let Some(Some(why)) = locked(&self.missing).get(data.as_slice()) {
+			return Err(StoredError::Known(why.clone()));
+		}
+		let brought = stored::bring(&self.chain, &self.home, spec, data).await;
+		let mut missing = locked(&self.missing);
+		match &brought {
+			Err(e) if e.is_missing() => {
+				let lasts = matches!(e, StoredError::Other { .. });
+				missing.insert(data.to_vec(), lasts.then(|| Arc::from(e.to_string())));
+			}
+			_ => drop(missing.remove(data.as_slice())),
+		}
+		brought
+	}
+
+	/// Returns whether the data of this assignment were not to be had when it was to be computed.
+	pub fn is_lacking(&self, id: AssignmentId) -> bool {
+		locked(&self.lacking).contains(&id)
+	}
+
+	/// Notes of an assignment whether its data are to be had: they are here, or by the last attempt to bring
+	/// them.
+	fn note_lacking(&self, id: AssignmentId, data: &TrialData, here: bool) {
+		let missing = !here && locked(&self.missing).contains_key(data.as_slice());
+		let mut lacking = locked(&self.lacking);
+		match missing {
+			true => drop(lacking.insert(id)),
+			false => drop(lacking.remove(&id)),
+		}
+	}
+
+	/// Says that the data of a unit are not to be had.
+	async fn decline(&self, view: &AssignmentView, head: Head) -> Outcome {
+		let call = calls::decline(view.id).on(head);
+		self.send(&call, "Drilling::AlreadyCommitted").await?;
+		locked(&self.lacking).remove(&view.id);
+		let text =
+			"its data are not to be had: said so, which costs nothing where others cannot have \
+		            them either";
+		self.report(view, "declined", text, json!({}));
+		Ok(())
 	}
 
 	/// Does what a unit asks for.
@@ -201,6 +268,8 @@ impl Units {
 			(Step::Compute, _) => self.compute(&view, head.number, stop).await,
 			(Step::Commit, Some(record)) => self.commit(&record, head).await,
 			(Step::Reveal, Some(record)) => self.reveal(&record, head).await,
+			(Step::Decline, None) => self.decline(&view, head).await,
+			(Step::Decline, Some(_)) => Err(TaskError::failed("there is a result to commit to")),
 			(_, None) => Err(TaskError::failed("the result is not on disk")),
 		}
 	}
@@ -226,9 +295,9 @@ impl Units {
 		let (result, seconds) = match &self.replayers {
 			Some(replayers) => {
 				begins();
-				self.compute_in_process(replayers, &project.template, view, &stop).await?
+				self.compute_in_process(replayers, &project, view, &stop).await?
 			}
-			None => self.compute_here(&project.template, view, &stop, begins).await?,
+			None => self.compute_here(&project, view, &stop, begins).await?,
 		};
 		// A result that is there already may have been committed.
 		if self.home.load_unit(view.id, &view.seed)?.is_none() {
@@ -272,17 +341,22 @@ impl Units {
 	/// Computes a unit, and returns the seconds that it took. Calls `begins` when it is its turn.
 	async fn compute_here(
 		&self,
-		template: &Template,
+		project: &ProjectView,
 		view: &AssignmentView,
 		stop: &Arc<AtomicBool>,
 		begins: impl Fn(),
 	) -> Result<(UnitResult, f64), TaskError> {
-		let whose = name(view);
+		let template = &project.template;
 		let data = match template.trial(view.index) {
-			Some(spec) => tokio::select! {
-				inputs = self.data(&whose, &spec) => Some(inputs?.data),
-				() = stopped(stop) => return Err(TaskError::Stopped),
-			},
+			Some(spec) => {
+				let whose = name(view);
+				let inputs = tokio::select! {
+					inputs = self.data(&whose, &spec, &project.data) => inputs,
+					() = stopped(stop) => return Err(TaskError::Stopped),
+				};
+				self.note_lacking(view.id, &project.data, inputs.is_ok());
+				Some(inputs?.data)
+			}
 			None => None,
 		};
 		let _turn = self.queue.turn(view.deadline).await;
@@ -314,19 +388,22 @@ impl Units {
 	async fn compute_in_process(
 		&self,
 		replayers: &Replayers,
-		template: &Template,
+		project: &ProjectView,
 		view: &AssignmentView,
 		stop: &AtomicBool,
 	) -> Result<(UnitResult, f64), TaskError> {
+		let template = &project.template;
 		let spec = template.trial(view.index);
 		let _noted = spec.as_ref().map(|spec| Reading::of(self, spec));
 		let paths = match &spec {
 			Some(spec) => {
 				let whose = name(view);
-				let _claimed = tokio::select! {
-					brought = self.bring(&whose, spec) => brought?,
+				let brought = tokio::select! {
+					brought = self.bring(&whose, spec, &project.data) => brought,
 					() = stopped(stop) => return Err(TaskError::Stopped),
 				};
+				self.note_lacking(view.id, &project.data, brought.is_ok());
+				let _claimed = brought?;
 				let (of, places) = (Scale(spec.spec().clone()), [self.home.inputs(spec)]);
 				let decoded = replayers.decode(of, &places, view.deadline, stop).await?;
 				Some(decoded.map_err(TaskError::Failed)?.into())
@@ -341,9 +418,14 @@ impl Units {
 		}
 	}
 
-	/// Returns what a trial trains on. It is fetched by hash if it is not here.
+	/// Returns what a trial trains on. It is read from these blobs if it is not here.
 	/// `whose` names what it is for.
-	pub async fn data(&self, whose: &str, spec: &CheckedSpec) -> Result<Inputs, TaskError> {
+	pub async fn data(
+		&self,
+		whose: &str,
+		spec: &CheckedSpec,
+		data: &TrialData,
+	) -> Result<Inputs, TaskError> {
 		// One at a time: what is being read is noted for the one that holds this.
 		let mut kept = self.inputs.lock().await;
 		let key = spec.dataset.using_encoded(hash::blake2_256);
@@ -352,14 +434,19 @@ impl Units {
 		}
 		let inputs = {
 			let _noted = Reading::of(self, spec);
-			self.read(whose, spec).await?
+			self.read(whose, spec, data).await?
 		};
 		*kept = Some((key, inputs.clone()));
 		Ok(inputs)
 	}
 
-	async fn read(&self, whose: &str, spec: &CheckedSpec) -> Result<Inputs, TaskError> {
-		let _claimed = self.bring(whose, spec).await?;
+	async fn read(
+		&self,
+		whose: &str,
+		spec: &CheckedSpec,
+		data: &TrialData,
+	) -> Result<Inputs, TaskError> {
+		let _claimed = self.bring(whose, spec, data).await?;
 		let (of, paths) = (spec.clone(), self.home.inputs(spec));
 		let reading = StopOnDrop::default();
 		let stop = reading.flag();
@@ -409,6 +496,10 @@ impl Units {
 	}
 }
 
+fn locked<T>(shared: &std::sync::Mutex<T>) -> MutexGuard<'_, T> {
+	shared.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
 /// Notes data as being read for as long as it lives, so that a reading that is dropped halfway leaves
 /// no note behind.
 struct Reading<'a> {
@@ -419,7 +510,7 @@ struct Reading<'a> {
 impl<'a> Reading<'a> {
 	fn of(units: &'a Units, spec: &CheckedSpec) -> Self {
 		let data: Vec<H256> = spec.files().map(|(_, file)| file.content_hash).collect();
-		let mut reading = units.reading.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+		let mut reading = locked(&units.reading);
 		for hash in &data {
 			*reading.entry(*hash).or_default() += 1;
 		}
@@ -430,8 +521,7 @@ impl<'a> Reading<'a> {
 
 impl Drop for Reading<'_> {
 	fn drop(&mut self) {
-		let mut reading =
-			self.units.reading.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+		let mut reading = locked(&self.units.reading);
 		for hash in &self.data {
 			let left = reading.get(hash).copied().unwrap_or(0).saturating_sub(1);
 			match left {

@@ -1,13 +1,14 @@
 //! Units of work: what is asked for in each phase, and records that survive a stop.
 
 use super::*;
-use crate::roles::{fetch::Locations, store::Quota};
+use crate::roles::store::Quota;
+use codec::Decode;
 use trainyard_client::{
 	fake::{self, FakeNode},
-	keys, AccountId32,
+	keys, AccountId32, BlobView, ProjectView,
 };
 use trainyard_program::spec::{Activation, JobSpec, Model};
-use trainyard_protocol::{drill::reference, Text};
+use trainyard_protocol::{blob::Chunked, drill::reference};
 
 /// An assignment in this phase until height 50.
 pub(crate) fn view(phase: UnitPhase, committed: bool, revealed: bool) -> AssignmentView {
@@ -21,6 +22,7 @@ pub(crate) fn view(phase: UnitPhase, committed: bool, revealed: bool) -> Assignm
 		members: vec![AccountId32([1; 32])],
 		committed,
 		revealed,
+		declined: false,
 	}
 }
 
@@ -43,8 +45,17 @@ fn steps_follow_phase_and_what_is_done() {
 		("judged", Judgement, true, true, true, 40, None),
 	];
 	for (name, phase, committed, revealed, found, best, expected) in cases {
-		assert_eq!(step(&view(phase, committed, revealed), best, found), expected, "{name}");
+		assert_eq!(step(&view(phase, committed, revealed), best, found, false), expected, "{name}");
 	}
+	// Without data it tries until the deadline is near, and says so then; a result is a result.
+	let fresh = view(Commit, false, false);
+	assert_eq!(step(&fresh, 41, false, true), Some(Step::Compute));
+	assert_eq!(step(&fresh, 42, false, true), Some(Step::Decline));
+	assert_eq!(step(&fresh, 49, false, true), Some(Step::Decline));
+	assert_eq!(step(&fresh, 50, false, true), None);
+	assert_eq!(step(&fresh, 45, true, true), Some(Step::Commit));
+	let declined = AssignmentView { declined: true, ..fresh };
+	assert_eq!(step(&declined, 45, true, true), None);
 	assert!(is_lost(&view(Reveal, true, false), false));
 	assert!(!is_lost(&view(Reveal, true, true), false));
 	assert!(!is_lost(&view(Commit, false, false), false));
@@ -56,8 +67,29 @@ async fn units(folder: &std::path::Path, template: Template, cheat: bool) -> Arc
 }
 
 async fn units_of(folder: &std::path::Path, template: Template, cheat: bool) -> Units {
-	let project = fake::project(template);
+	units_with(folder, fake::project(template), Vec::new(), cheat).await
+}
+
+/// Units on a chain with this project, and with one blob of these bytes, if there are any.
+async fn units_with(
+	folder: &std::path::Path,
+	project: ProjectView,
+	stored: Vec<u8>,
+	cheat: bool,
+) -> Units {
+	let known = (!stored.is_empty()).then(|| Chunked::new(&stored).root);
 	let node = FakeNode::new(move |method, arguments, _| match method {
+		"TrainyardApi_blob" if known.map(|root| root.encode()).as_deref() == Some(arguments) => {
+			let (owner, size) = (AccountId32([1; 32]), stored.len() as u64);
+			let chunks = Chunked::new(&stored).chunks.len() as u32;
+			let (missing, expires, removing) = (vec![], 90, false);
+			Ok(Some(BlobView { owner, size, chunks, missing, expires, removing }).encode())
+		}
+		"TrainyardApi_blob" => Ok(None::<BlobView>.encode()),
+		"trainyard_modelChunk" => {
+			let (_, index) = <(H256, u32)>::decode(&mut &arguments[..]).unwrap();
+			Ok(Chunked::new(&stored).chunks[index as usize].to_vec())
+		}
 		"TrainyardApi_drilling_project" if *arguments == 2u32.to_le_bytes() => {
 			Ok(Some(project.clone()).encode())
 		}
@@ -72,9 +104,8 @@ async fn units_of(folder: &std::path::Path, template: Template, cheat: bool) -> 
 		chain,
 		home,
 	};
-	let fetcher = Fetcher::new(1, Duration::from_millis(10), Locations::Any).unwrap();
 	let space = Space::new(Quota::of(u64::MAX));
-	Units::new(&base, fetcher, Part::Driller, space, cheat)
+	Units::new(&base, Part::Driller, space, cheat)
 }
 
 /// Does the step with nothing found; fails if the step fails.
@@ -127,6 +158,7 @@ async fn what_cannot_be_computed_leaves_no_record() {
 async fn a_unit_that_a_process_computes_is_the_same() {
 	let (folder, data) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
 	let table = trainyard_proof::testing::table(data.path());
+	let stored = std::fs::read(&table).unwrap();
 	let mut spec = trainyard_proof::testing::job(&table).spec().clone();
 	spec.training.input_noise_nano = 10_000_000;
 	// As much work as a unit must be.
@@ -141,13 +173,13 @@ async fn a_unit_that_a_process_computes_is_the_same() {
 	let mut found = Vec::new();
 	for part in [Part::Driller, Part::Verifier] {
 		let folder = folder.path().join(format!("{part:?}"));
-		let mut units = units_of(&folder, template.clone(), false).await;
+		let data = vec![Chunked::new(&stored).root].try_into().unwrap();
+		let project = ProjectView { data, ..fake::project(template.clone()) };
+		let mut units = units_with(&folder, project, stored.clone(), false).await;
 		units.part = part;
 		if part == Part::Verifier {
 			units = units.in_processes(Replayers::for_tests(1 << 30));
 		}
-		let here = units.home.data(&spec.dataset.content_hash);
-		std::fs::copy(&table, here).unwrap();
 		let units = Arc::new(units);
 		act(&units, &view, false).await.unwrap();
 		assert!(units.reading().is_empty(), "nothing is read any more");
@@ -177,21 +209,48 @@ async fn data_for_which_there_is_no_room_are_not_fetched() {
 	assert!(!idle.exists() && units.reading().is_empty());
 }
 
-/// A trial's data are fetched by their hash before it is computed, and a place that does not
-/// have them is named.
-#[tokio::test(flavor = "multi_thread")]
-async fn data_that_cannot_be_had_are_named() {
-	let mut spec = JobSpec::example();
-	spec.training.input_noise_nano = 1;
-	spec.dataset.location = Text::new("http://127.0.0.1:1/gone").unwrap();
+/// A project of a small trial on the data at the path.
+fn trial_on(table: &std::path::Path) -> ProjectView {
+	let mut spec = trainyard_proof::testing::job(table).spec().clone();
+	spec.training.input_noise_nano = 10_000_000;
+	spec.training.batch_size = 32;
+	let hidden = vec![256, 256].try_into().unwrap();
+	spec.model = Model::Mlp { hidden, activation: Activation::Relu };
 	let learning_rates_nano = vec![1_000_000].try_into().unwrap();
 	let trial = trainyard_protocol::drill::TrialTemplate { spec, learning_rates_nano };
-	let folder = tempfile::tempdir().unwrap();
-	let units = units(folder.path(), Template::Trial(trial), false).await;
-	let error = act(&units, &view(UnitPhase::Commit, false, false), false).await.unwrap_err();
-	let text = error.to_string();
-	assert!(text.contains("http://127.0.0.1:1/gone does not answer"), "{text}");
-	assert!(units.home.units().unwrap().0.is_empty());
+	fake::project(Template::Trial(trial))
+}
+
+/// A trial's data are blobs of the chain. Where they are not there, or are another file, the unit is
+/// one whose data are not to be had, until they are.
+#[tokio::test(flavor = "multi_thread")]
+async fn data_are_read_from_the_chain() {
+	let (folder, data) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+	let table = trainyard_proof::testing::table(data.path());
+	let bytes = std::fs::read(&table).unwrap();
+	let root = Chunked::new(&bytes).root;
+	let unit = view(UnitPhase::Commit, false, false);
+	let with =
+		|roots: Vec<H256>| ProjectView { data: roots.try_into().unwrap(), ..trial_on(&table) };
+	// Another file of the same length is none of it.
+	let mut other = bytes.clone();
+	other[bytes.len() - 2] ^= 1;
+	let wrong = Chunked::new(&other).root;
+	for (stored, roots, problem) in [
+		(bytes.clone(), vec![], "names no blob for dataset"),
+		(bytes.clone(), vec![wrong], "the chain knows no blob"),
+		(other, vec![wrong], "is not the file of the specification"),
+	] {
+		let units = Arc::new(units_with(folder.path(), with(roots), stored, false).await);
+		let text = act(&units, &unit, false).await.unwrap_err().to_string();
+		assert!(text.contains(problem), "{text}");
+		assert!(units.is_lacking(unit.id), "{problem}");
+		assert!(units.home.units().unwrap().0.is_empty() && units.reading().is_empty());
+	}
+	let units = Arc::new(units_with(folder.path(), with(vec![root]), bytes, false).await);
+	act(&units, &unit, false).await.unwrap();
+	assert!(!units.is_lacking(unit.id));
+	assert_eq!(units.home.units().unwrap().0.len(), 1);
 }
 
 #[test]

@@ -4,9 +4,29 @@ import { accountName } from '../summary.js';
 import { table } from '../table.js';
 import { formatAmount, formatWork } from '../units.js';
 
+/** Entries that are asked for at once. */
+const PAGE = 256;
+
+const compare = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
+
+/** All entries of a list that the chain returns in pages: `ask(last, count)`, after the key of the last entry. */
+async function pages(ask, key) {
+	const all = [];
+	for (;;) {
+		const page = await ask(all.length > 0 ? key(all[all.length - 1]) : null, PAGE);
+		all.push(...page);
+		if (page.length < PAGE) return all;
+	}
+}
+
 /** Trainers as plain values: amounts as BigInt, weights as BigInt or null, `ecp` and weights in parts of 10^12. */
 export async function trainers(api) {
-	const [all, listings] = await Promise.all([api.call.trainyardApi.trainers(), api.call.trainyardApi.listings()]);
+	const { trainyardApi } = api.call;
+	const [all, listings] = await Promise.all([
+		pages(trainyardApi.trainers, (view) => view.account),
+		pages(trainyardApi.listings, (listing) => listing.trainer),
+	]);
+	all.sort((a, b) => compare(b.ecp.toBigInt(), a.ecp.toBigInt()) || compare(a.account.toHex(), b.account.toHex()));
 	const offers = new Map(listings.map((listing) => [listing.trainer.toString(), listing]));
 	const weight = (option) => (option.isSome ? option.unwrap().toBigInt() : null);
 	return all.map((view) => {

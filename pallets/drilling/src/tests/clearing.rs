@@ -55,6 +55,7 @@ fn rejected_and_withdrawn_projects_go_too() {
 		blocks(REVIEW + 1 + KEEP);
 		assert!(is_gone(rejected) && is_gone(withdrawn));
 		assert!(crate::Due::<Test>::iter().next().is_none());
+		assert!(crate::CleanDue::<Test>::iter().next().is_none());
 	});
 }
 

@@ -4,6 +4,13 @@ use crate::{mock::*, Due, Stage, Task, WeightInfo};
 use frame_support::{assert_ok, weights::Weight};
 use trainyard_protocol::drill::Mismatch;
 
+/// What is due, in order.
+fn due_tasks() -> Vec<Task> {
+	let mut tasks: Vec<_> = Due::<Test>::iter_keys().collect();
+	tasks.sort();
+	tasks
+}
+
 /// The least weight that lets the hook work.
 fn least() -> Weight {
 	Drilling::worst_step()
@@ -15,7 +22,7 @@ fn an_idle_block_does_nothing() {
 		blocks(3);
 		let used = next_block();
 		let idle = <() as WeightInfo>::serve(0)
-			.saturating_mul(2)
+			.saturating_mul(4)
 			.saturating_add(<() as WeightInfo>::look_at_batch());
 		assert!(used.all_lte(idle), "{used} above {idle}");
 	});
@@ -87,7 +94,7 @@ fn deadlines_are_served_in_their_block() {
 		assert_eq!(due(0), Some(at));
 		assert_ok!(commit(members[1], 0, result(1)));
 		assert_eq!(due(0), Some(System::block_number() + 1));
-		assert_eq!(Due::<Test>::iter_keys().collect::<Vec<_>>(), [Task::Unit(0)]);
+		assert_eq!(due_tasks(), [Task::Review(0), Task::Unit(0)]);
 	});
 }
 
@@ -98,5 +105,41 @@ fn the_configuration_is_checked() {
 		AllPalletsWithSystem::integrity_test();
 		ServiceWeight::set(Weight::zero());
 		assert!(std::panic::catch_unwind(<Drilling as IntegrityTest>::integrity_test).is_err());
+	});
+}
+
+/// However many projects end: their removal takes what is left of a block.
+#[test]
+fn work_under_way_is_served_before_what_ended_is_removed() {
+	run(|| {
+		let id = active(Mismatch::Majority, 2, 50);
+		for _ in 0..20 {
+			let ended = propose(2, 1);
+			assert_ok!(Drilling::withdraw_project(signed(PROPOSER), ended));
+		}
+		ServiceWeight::set(least().saturating_mul(2));
+		// From here on all of them are to be removed, one in a block where a block has room.
+		blocks(KEEP - 1);
+		enlisted(2);
+		next_block();
+		let before = crate::CleanDue::<Test>::iter().count();
+		assert!(before > 2, "{before}");
+		let mut shared = 0;
+		for number in 0..3 {
+			play(number, &[Act::Say(1), Act::Say(1)]);
+			let until = due(number).unwrap_or_else(|| System::block_number());
+			let removals = crate::CleanDue::<Test>::iter().count();
+			until_over(number);
+			assert!(
+				System::block_number() <= until + SEED_BLOCKS + 2,
+				"a unit waited for removals"
+			);
+			shared += removals - crate::CleanDue::<Test>::iter().count();
+		}
+		assert!(shared > 0, "removals go on beside units");
+		assert_eq!(project(id).agreed, 3);
+		ServiceWeight::set(Weight::MAX);
+		blocks(2);
+		assert_eq!(crate::CleanDue::<Test>::iter().count(), 0);
 	});
 }

@@ -94,7 +94,7 @@ fn who_does_not_commit_loses_and_is_dismissed() {
 		until_over(0);
 		assert_eq!(Credited::get().len(), 2);
 		// It may come back.
-		assert_ok!(Drilling::enlist(signed(members[1])));
+		assert_ok!(enlist(members[1]));
 	});
 }
 
@@ -188,6 +188,7 @@ fn a_trial_that_diverged_is_kept_and_credited_nothing() {
 	run(|| {
 		assert_ok!(propose_by(PROPOSER, trial(), Mismatch::Majority, 2, 2));
 		approve(0);
+		prove(0);
 		enlisted(2);
 		until(0, committing);
 		let scored = UnitResult { score: Some(score(0.25)), ..result(1) };

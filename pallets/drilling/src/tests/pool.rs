@@ -8,14 +8,14 @@ use trainyard_protocol::drill::{unit_seed, Mismatch};
 #[test]
 fn trainers_enlist_and_retire() {
 	run(|| {
-		assert_noop!(Drilling::enlist(signed(OTHER)), Error::<Test>::NotATrainer);
+		assert_noop!(enlist(OTHER), Error::<Test>::NotATrainer);
 		assert_noop!(Drilling::retire(signed(11)), Error::<Test>::NotEnlisted);
 		Bonds::mutate(|bonds| bonds.insert(12, MIN_BOND - 1));
-		assert_noop!(Drilling::enlist(signed(12)), Error::<Test>::NotATrainer);
-		assert_ok!(Drilling::enlist(signed(11)));
+		assert_noop!(enlist(12), Error::<Test>::NotATrainer);
+		assert_ok!(enlist(11));
 		System::assert_last_event(Event::Enlisted { driller: 11 }.into());
 		assert_eq!(idle(), [11].into());
-		assert_noop!(Drilling::enlist(signed(11)), Error::<Test>::AlreadyEnlisted);
+		assert_noop!(enlist(11), Error::<Test>::AlreadyEnlisted);
 		assert_ok!(Drilling::retire(signed(11)));
 		System::assert_last_event(Event::Retired { driller: 11 }.into());
 		assert_eq!((idle().len(), Pool::<Test>::count()), (0, 0));
@@ -28,9 +28,9 @@ fn the_pool_is_bounded() {
 	run(|| {
 		for who in 100..116 {
 			Bonds::mutate(|bonds| bonds.insert(who, BOND));
-			assert_ok!(Drilling::enlist(signed(who)));
+			assert_ok!(enlist(who));
 		}
-		assert_ok!(Drilling::enlist(signed(11)));
+		assert_ok!(enlist(11));
 		assert_eq!(Pool::<Test>::count(), 16);
 		assert_ok!(Drilling::retire(signed(100)));
 		System::set_block_number(TURN - 1);
@@ -60,7 +60,7 @@ fn a_batch_is_noted_and_dealt_behind_its_seed() {
 		System::assert_last_event(Event::BatchClosed { drillers: 7, units: 2 }.into());
 		assert_eq!((Ready::<Test>::get().len(), BatchDrillers::<Test>::get().len()), (0, 7));
 		// A driller that comes now is not in it.
-		assert_ok!(Drilling::enlist(signed(18)));
+		assert_ok!(enlist(18));
 		blocks(SEED_BLOCKS);
 		assert!(Batch::<Test>::exists());
 		next_block();
@@ -197,8 +197,8 @@ fn who_retires_can_change_its_mind() {
 		enlisted(2);
 		until(0, committing);
 		assert_ok!(Drilling::retire(signed(11)));
-		assert_ok!(Drilling::enlist(signed(11)));
-		assert_noop!(Drilling::enlist(signed(11)), Error::<Test>::AlreadyEnlisted);
+		assert_ok!(enlist(11));
+		assert_noop!(enlist(11), Error::<Test>::AlreadyEnlisted);
 		play(0, &[Act::Say(1), Act::Say(1)]);
 		assert_eq!(idle(), [11, 12].into());
 	});
@@ -236,7 +236,7 @@ fn who_is_no_trainer_any_more_is_given_nothing() {
 		assert_eq!(idle(), [11, 13].into());
 		// The unit waits for another group, and that was no attempt.
 		assert_eq!(attempts(id, 0), Some(0));
-		assert_ok!(Drilling::enlist(signed(14)));
+		assert_ok!(enlist(14));
 		until(0, committing);
 		assert_eq!((unit(0).index, unit(0).attempt), (0, 0));
 		// Nor is it ready again after a unit.
@@ -257,7 +257,7 @@ fn a_project_that_needs_more_drillers_waits() {
 		assert_eq!(unit(0).project, small);
 		assert_eq!(crate::Turns::<Test>::get().to_vec(), [large, small]);
 		for who in [14, 15, 16] {
-			assert_ok!(Drilling::enlist(signed(who)));
+			assert_ok!(enlist(who));
 		}
 		play(0, &[Act::Say(1), Act::Say(1)]);
 		until(1, committing);

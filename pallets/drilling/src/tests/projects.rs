@@ -1,7 +1,10 @@
 //! Proposing projects, and taking them back.
 
-use crate::{mock::*, Error, Event, HoldReason, OpenProjects, Stage, TemplateFault};
-use frame_support::{assert_noop, assert_ok, traits::fungible::InspectHold};
+use crate::{mock::*, Error, Event, HoldReason, OpenProjects, OwnProjects, Stage, TemplateFault};
+use frame_support::{
+	assert_noop, assert_ok,
+	traits::fungible::{InspectHold, Mutate},
+};
 use sp_runtime::{DispatchError, TokenError};
 use trainyard_protocol::{
 	drill::{self, DrillError, Mismatch, Template},
@@ -32,7 +35,9 @@ fn a_project_holds_a_deposit_by_its_units() {
 		let project = project(id);
 		assert_eq!((project.stage, project.difficulty), (Stage::Review, work()));
 		assert_eq!(propose(2, 1), id + 1);
-		assert_eq!(held(PROPOSER), deposit + PROJECT_DEPOSIT + UNIT_DEPOSIT);
+		// The second open project of an account holds twice as much, and so does one that finds an
+		// eighth of the places taken.
+		assert_eq!(held(PROPOSER), deposit + 4 * PROJECT_DEPOSIT + UNIT_DEPOSIT);
 	});
 }
 
@@ -58,14 +63,24 @@ fn a_proposal_has_conditions() {
 		let propose = |replicas, units, blocks| {
 			let title = Text::default();
 			let rule = Mismatch::Majority;
-			Drilling::propose(signed(PROPOSER), title, template(), rule, replicas, units, blocks)
+			let data = Default::default();
+			Drilling::propose(
+				signed(PROPOSER),
+				title,
+				template(),
+				data,
+				rule,
+				replicas,
+				units,
+				blocks,
+			)
 		};
 		assert_noop!(propose(1, 1, COMMIT), Error::<Test>::BadReplicas);
 		assert_noop!(propose(8, 1, COMMIT), Error::<Test>::BadReplicas);
 		assert_noop!(propose(2, 0, COMMIT), Error::<Test>::BadUnits);
 		assert_noop!(propose(2, 101, COMMIT), Error::<Test>::BadUnits);
 		assert_noop!(propose(2, 1, 2), Error::<Test>::BadPeriod);
-		assert_noop!(propose(2, 1, 51), Error::<Test>::BadPeriod);
+		assert_noop!(propose(2, 1, 201), Error::<Test>::BadPeriod);
 		let by = |who, template| propose_by(who, template, Mismatch::Majority, 2, 1);
 		let fault = |error| Error::<Test>::InvalidTemplate(TemplateFault(error));
 		assert_noop!(
@@ -82,6 +97,7 @@ fn a_proposal_has_conditions() {
 				RuntimeOrigin::root(),
 				Text::default(),
 				template(),
+				Default::default(),
 				Mismatch::Majority,
 				2,
 				1,
@@ -97,15 +113,25 @@ fn a_proposal_has_conditions() {
 
 #[test]
 fn open_projects_are_bounded_and_ended_ones_make_room() {
-	run(|| {
-		for _ in 0..4 {
-			propose(2, 1);
+	new_test_ext().execute_with(|| {
+		for who in [PROPOSER, OTHER] {
+			assert_ok!(Balances::mint_into(&who, 1 << 30));
 		}
-		let fifth = || propose_by(OTHER, template(), Mismatch::Majority, 2, 1);
-		assert_noop!(fifth(), Error::<Test>::TooManyProjects);
+		let by = |who| propose_by(who, template(), Mismatch::Majority, 2, 1);
+		for _ in 0..4 {
+			assert_ok!(by(PROPOSER));
+		}
+		assert_noop!(by(PROPOSER), Error::<Test>::TooManyOwn);
+		for _ in 0..4 {
+			assert_ok!(by(OTHER));
+		}
+		assert_noop!(by(VOTERS[0]), Error::<Test>::TooManyProjects);
 		assert_ok!(Drilling::withdraw_project(signed(PROPOSER), 2));
-		assert_ok!(fifth());
-		assert_eq!(OpenProjects::<Test>::get(), 4);
+		assert_noop!(by(OTHER), Error::<Test>::TooManyOwn);
+		assert_ok!(by(PROPOSER));
+		assert_eq!(OpenProjects::<Test>::get().to_vec(), [0, 1, 3, 4, 5, 6, 7, 8]);
+		assert_eq!(OwnProjects::<Test>::get(PROPOSER), 4);
+		Drilling::do_try_state().unwrap();
 	});
 }
 
@@ -114,13 +140,14 @@ fn open_projects_are_bounded_and_ended_ones_make_room() {
 fn a_unit_has_time_at_the_slowest_rate() {
 	run(|| {
 		let template = Template::Chain { size: 256, links: 900 };
-		let work = template.measure().unwrap().needs.work;
-		let least = drill::least_blocks(work);
+		let needs = template.measure().unwrap().needs;
+		let (work, least) = (needs.work, drill::least_blocks(&needs));
 		assert!(least > 4 && work / u64::from(least - 2) <= drill::SLOWEST_BLOCK, "{least}");
 		let propose = |blocks| {
 			let title = Text::new("chains").unwrap();
 			let rule = Mismatch::Majority;
-			Drilling::propose(signed(PROPOSER), title, template.clone(), rule, 2, 1, blocks)
+			let data = Default::default();
+			Drilling::propose(signed(PROPOSER), title, template.clone(), data, rule, 2, 1, blocks)
 		};
 		assert_noop!(propose(least - 1), Error::<Test>::TooHasty);
 		assert_ok!(propose(least));
@@ -137,6 +164,11 @@ fn what_the_votes_condemn_is_lost_all_the_same() {
 			assert_ok!(Drilling::vote(signed(who), id, false));
 		}
 		assert_ok!(Drilling::withdraw_project(signed(PROPOSER), id));
+		assert_noop!(Drilling::withdraw_project(signed(PROPOSER), id), Error::<Test>::AlreadyEnded);
+		// The vote goes to its end, so that others may still save it.
+		assert_eq!(project(id).stage, Stage::Review);
+		blocks(REVIEW + 1);
+		assert!(matches!(project(id).stage, Stage::Rejected { .. }));
 		let deposit = PROJECT_DEPOSIT + UNIT_DEPOSIT;
 		assert_eq!(Balances::free_balance(JACKPOT), jackpot + deposit);
 		assert_ok!(Drilling::clear(signed(PROPOSER), id));
@@ -202,5 +234,21 @@ fn units_of_a_withdrawn_project_are_given_up() {
 		assert_eq!((project.running, project.failed), (0, 0));
 		assert_eq!(project.abandoned + project.agreed, project.begun);
 		assert!(project.abandoned >= 1);
+	});
+}
+
+/// One that most want is withdrawn all the same, when the vote is over.
+#[test]
+fn a_project_that_was_withdrawn_is_not_approved() {
+	run(|| {
+		let id = propose(2, 1);
+		assert_ok!(Drilling::vote(signed(VOTERS[0]), id, false));
+		assert_ok!(Drilling::withdraw_project(signed(PROPOSER), id));
+		for who in &VOTERS[1..] {
+			assert_ok!(Drilling::vote(signed(*who), id, true));
+		}
+		blocks(REVIEW + 1);
+		assert!(matches!(project(id).stage, Stage::Withdrawn { .. }));
+		assert_eq!(held(PROPOSER), PROJECT_DEPOSIT + UNIT_DEPOSIT);
 	});
 }

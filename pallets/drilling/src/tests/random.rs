@@ -4,7 +4,9 @@
 use crate::{
 	mock, mock::*, Assignments, Due, Event, HoldReason, NextProject, Phase, Projects, Results,
 };
-use frame_support::{storage::with_storage_layer, traits::fungible::InspectHold, weights::Weight};
+use frame_support::{
+	assert_ok, storage::with_storage_layer, traits::fungible::InspectHold, weights::Weight,
+};
 use proptest::prelude::*;
 use sp_runtime::{DispatchResult, Permill};
 use std::collections::BTreeMap;
@@ -21,6 +23,9 @@ enum Deed {
 	Clear { project: u32 },
 	Enlist { driller: usize },
 	Retire { driller: usize },
+	Choose { driller: usize, project: u32 },
+	Decline { unit: usize, seat: usize, check: bool },
+	Recall { project: u32, voter: usize },
 	Commit { unit: usize, seat: usize, result: u8 },
 	Reveal { unit: usize, seat: usize },
 	Check { unit: usize, seat: usize, result: u8 },
@@ -47,6 +52,12 @@ fn deed() -> impl Strategy<Value = Deed> {
 		12 => (project.clone(), 0usize..3, prop::bool::weighted(0.8))
 			.prop_map(|(project, voter, aye)| Deed::Vote { project, voter, aye }),
 		1 => project.clone().prop_map(|project| Deed::Withdraw { project }),
+		3 => (project.clone(), 0usize..3)
+			.prop_map(|(project, voter)| Deed::Recall { project, voter }),
+		4 => (driller.clone(), project.clone())
+			.prop_map(|(driller, project)| Deed::Choose { driller, project }),
+		8 => (unit.clone(), seat.clone(), any::<bool>())
+			.prop_map(|(unit, seat, check)| Deed::Decline { unit, seat, check }),
 		2 => project.prop_map(|project| Deed::Clear { project }),
 		12 => driller.clone().prop_map(|driller| Deed::Enlist { driller }),
 		2 => driller.clone().prop_map(|driller| Deed::Retire { driller }),
@@ -125,7 +136,21 @@ fn perform(deed: Deed) {
 				Drilling::withdraw_project(signed(who), id)
 			}
 			Deed::Clear { project } => Drilling::clear(signed(OTHER), any(project)),
-			Deed::Enlist { driller } => Drilling::enlist(signed(DRILLERS[driller])),
+			Deed::Enlist { driller } => enlist(DRILLERS[driller]),
+			Deed::Choose { driller, project } => {
+				let chosen = vec![any(project)].try_into().unwrap();
+				Drilling::choose(signed(DRILLERS[driller]), chosen)
+			}
+			Deed::Recall { project, voter } => {
+				Drilling::recall(signed(VOTERS[voter]), any(project))
+			}
+			Deed::Decline { unit: n, seat, check } => {
+				let phase = if check { checking } else { committing };
+				let Some(id) = among(n, phase) else { return Ok(()) };
+				let unit = unit(id);
+				let seats = if check { unit.verifiers.to_vec() } else { unit.members.to_vec() };
+				Drilling::decline(signed(seat_of(&seats, seat)), id)
+			}
 			Deed::Retire { driller } => Drilling::retire(signed(DRILLERS[driller])),
 			Deed::Commit { unit: n, seat, result: number } => match among(n, committing) {
 				Some(id) => commit(seat_of(&unit(id).members, seat), id, result(number)),
@@ -228,7 +253,9 @@ fn check(issuance: u128, book: &mut Book) {
 	System::reset_events();
 	for (project, index, outcome) in Results::<Test>::iter() {
 		let project_of = Projects::<Test>::get(project).unwrap();
-		let work = project_of.difficulty / u64::from(project_of.replicas);
+		let template = crate::Templates::<Test>::get(project).unwrap();
+		let credit = template.credit(project_of.difficulty, &outcome.result);
+		let work = credit / u64::from(project_of.replicas);
 		assert_eq!(
 			book.get(&(project, index)),
 			Some(&(outcome.agreeing, work)),
@@ -257,6 +284,8 @@ proptest! {
 			// There is something to do from the beginning.
 			active(Mismatch::Majority, 3, 8);
 			active(Mismatch::AllLose, 2, 4);
+			assert_ok!(propose_by(PROPOSER, trial(), Mismatch::Majority, 3, 9));
+			approve(2);
 			enlisted(6);
 			for deed in deeds {
 				// Each block is looked at: one may credit a unit, and the next one forget it.
@@ -295,6 +324,7 @@ proptest! {
 			}
 			assert_eq!(Projects::<Test>::iter().count(), 0, "a project was not removed");
 			assert_eq!(Due::<Test>::iter().count(), 0, "something is still due");
+			assert_eq!(crate::CleanDue::<Test>::iter().count(), 0, "a removal is still due");
 			for who in [PROPOSER, OTHER] {
 				assert_eq!(Balances::balance_on_hold(&HoldReason::Project.into(), &who), 0);
 			}

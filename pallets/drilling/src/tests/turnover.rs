@@ -5,10 +5,10 @@ use frame_support::{assert_noop, assert_ok};
 use trainyard_protocol::{drill::Mismatch, job::Balance};
 
 /// Makes `count` trainers of this bond from account `first` on, and lets them enlist.
-fn enlist(first: AccountId, count: u64, bond: Balance) {
+fn enlist_all(first: AccountId, count: u64, bond: Balance) {
 	for who in first..first + count {
 		Bonds::mutate(|bonds| bonds.insert(who, bond));
-		assert_ok!(Drilling::enlist(signed(who)));
+		assert_ok!(enlist(who));
 	}
 }
 
@@ -33,12 +33,12 @@ fn who_finds_the_pool_full_waits_and_displaces_a_smaller_bond() {
 	run(|| {
 		FreeDrillers::set(2);
 		Inflow::<Test>::put(16);
-		enlist(100, 15, BOND);
-		enlist(115, 1, BOND - 4);
-		enlist(200, 1, BOND * 5 / 4 - 5);
+		enlist_all(100, 15, BOND);
+		enlist_all(115, 1, BOND - 4);
+		enlist_all(200, 1, BOND * 5 / 4 - 5);
 		System::assert_last_event(Event::Waits { driller: 200 }.into());
-		enlist(201, 1, BOND * 5 / 4 - 6);
-		assert_noop!(Drilling::enlist(signed(200)), Error::<Test>::AlreadyEnlisted);
+		enlist_all(201, 1, BOND * 5 / 4 - 6);
+		assert_noop!(enlist(200), Error::<Test>::AlreadyEnlisted);
 		assert_eq!((of(100..116), of(200..202)), (16, 0));
 		next_turn();
 		System::assert_has_event(Event::Displaced { driller: 115 }.into());
@@ -47,7 +47,7 @@ fn who_finds_the_pool_full_waits_and_displaces_a_smaller_bond() {
 		// It may change its mind, and whoever was displaced may come back.
 		assert_ok!(Drilling::retire(signed(201)));
 		assert!(Waiting::<Test>::get().is_empty());
-		assert_ok!(Drilling::enlist(signed(115)));
+		assert_ok!(enlist(115));
 		assert_eq!(waiting(), [115]);
 	});
 }
@@ -58,8 +58,8 @@ fn only_a_share_is_displaced_in_a_turn() {
 		FreeDrillers::set(2);
 		Inflow::<Test>::put(16);
 		Inflow::<Test>::put(16);
-		enlist(100, 16, BOND);
-		enlist(200, 16, 10 * BOND);
+		enlist_all(100, 16, BOND);
+		enlist_all(200, 16, 10 * BOND);
 		for turn in 1..=8 {
 			next_turn();
 			assert_eq!(of(200..216), 2 * turn);
@@ -73,8 +73,8 @@ fn only_a_share_is_displaced_in_a_turn() {
 fn only_a_share_comes_in_during_a_turn() {
 	run(|| {
 		FreeDrillers::set(3);
-		enlist(100, 3, BOND);
-		enlist(200, 10, BOND);
+		enlist_all(100, 3, BOND);
+		enlist_all(200, 10, BOND);
 		assert_eq!((of(100..103), of(200..210)), (3, 0));
 		next_turn();
 		assert_eq!(of(200..210), 3);
@@ -88,7 +88,7 @@ fn only_a_share_comes_in_during_a_turn() {
 fn a_displaced_driller_finishes_its_unit() {
 	run(|| {
 		active(Mismatch::Majority, 2, 100);
-		enlist(100, 16, BOND);
+		enlist_all(100, 16, BOND);
 		until(0, committing);
 		let members = who(&unit(0).members);
 		Bonds::mutate(|bonds| {
@@ -97,14 +97,14 @@ fn a_displaced_driller_finishes_its_unit() {
 			}
 		});
 		FreeDrillers::set(2);
-		enlist(200, 2, 2 * BOND);
+		enlist_all(200, 2, 2 * BOND);
 		Drilling::turn();
 		assert!(members.iter().all(|who| Pool::<Test>::get(who).is_some_and(|d| d.retiring)));
 		assert_eq!(of(200..202), 0, "there is no place yet");
 		assert_eq!(Heirs::<Test>::get().len(), 2);
 		// The next turn gives nobody else these places, nor does it displace for them again.
 		Bonds::mutate(|bonds| bonds.insert(300, 3 * BOND));
-		assert_ok!(Drilling::enlist(signed(300)));
+		assert_ok!(enlist(300));
 		FreeDrillers::set(0);
 		Drilling::turn();
 		play(0, &[Act::Say(1), Act::Say(1)]);
@@ -118,7 +118,7 @@ fn a_displaced_driller_finishes_its_unit() {
 /// units are handed out.
 fn at_work() -> Vec<AccountId> {
 	let project = active(Mismatch::Majority, 2, 100);
-	enlist(100, 16, BOND);
+	enlist_all(100, 16, BOND);
 	until(0, committing);
 	assert_ok!(Drilling::withdraw_project(signed(PROPOSER), project));
 	let members = who(&unit(0).members);
@@ -136,10 +136,10 @@ fn at_work() -> Vec<AccountId> {
 fn a_displaced_driller_cannot_stay_or_come_back_first() {
 	run(|| {
 		let members = at_work();
-		enlist(200, 2, 2 * BOND);
+		enlist_all(200, 2, 2 * BOND);
 		Drilling::turn();
 		for who in &members {
-			assert_noop!(Drilling::enlist(signed(*who)), Error::<Test>::AlreadyEnlisted);
+			assert_noop!(enlist(*who), Error::<Test>::AlreadyEnlisted);
 			assert_noop!(Drilling::retire(signed(*who)), Error::<Test>::AlreadyRetiring);
 		}
 		play(0, &[Act::Say(1), Act::Vanish]);
@@ -149,7 +149,7 @@ fn a_displaced_driller_cannot_stay_or_come_back_first() {
 		let ready = Ready::<Test>::get()[0];
 		assert_ok!(Drilling::retire(signed(ready)));
 		for who in &members {
-			assert_ok!(Drilling::enlist(signed(*who)));
+			assert_ok!(enlist(*who));
 		}
 		assert_eq!(waiting(), members);
 	});
@@ -163,10 +163,10 @@ fn who_is_retiring_can_be_displaced() {
 		for who in &members {
 			assert_ok!(Drilling::retire(signed(*who)));
 		}
-		enlist(200, 2, 2 * BOND);
+		enlist_all(200, 2, 2 * BOND);
 		Drilling::turn();
 		for who in &members {
-			assert_noop!(Drilling::enlist(signed(*who)), Error::<Test>::AlreadyEnlisted);
+			assert_noop!(enlist(*who), Error::<Test>::AlreadyEnlisted);
 		}
 		play(0, &[Act::Say(1), Act::Say(1)]);
 		assert_eq!(of(200..202), 2);
@@ -178,10 +178,10 @@ fn who_is_retiring_can_be_displaced() {
 fn an_heir_may_be_gone() {
 	run(|| {
 		let members = at_work();
-		enlist(200, 2, 2 * BOND);
+		enlist_all(200, 2, 2 * BOND);
 		Drilling::turn();
 		assert_eq!(Drilling::drillers().len(), 18);
-		assert_noop!(Drilling::enlist(signed(200)), Error::<Test>::AlreadyEnlisted);
+		assert_noop!(enlist(200), Error::<Test>::AlreadyEnlisted);
 		assert_ok!(Drilling::retire(signed(200)));
 		assert_noop!(Drilling::retire(signed(200)), Error::<Test>::NotEnlisted);
 		Bonds::mutate(|bonds| bonds.remove(&201));
@@ -194,11 +194,11 @@ fn an_heir_may_be_gone() {
 #[test]
 fn the_list_of_those_who_wait_is_bounded() {
 	run(|| {
-		enlist(100, 16, BOND);
-		enlist(200, 16, BOND);
+		enlist_all(100, 16, BOND);
+		enlist_all(200, 16, BOND);
 		Bonds::mutate(|bonds| bonds.extend([(300, BOND), (301, BOND + 1)]));
-		assert_noop!(Drilling::enlist(signed(300)), Error::<Test>::PoolFull);
-		assert_ok!(Drilling::enlist(signed(301)));
+		assert_noop!(enlist(300), Error::<Test>::PoolFull);
+		assert_ok!(enlist(301));
 		assert_eq!(Waiting::<Test>::get().len(), 16);
 	});
 }
@@ -207,8 +207,8 @@ fn the_list_of_those_who_wait_is_bounded() {
 #[test]
 fn who_waits_must_stay_a_trainer() {
 	run(|| {
-		enlist(100, 16, BOND);
-		enlist(200, 1, 9 * BOND);
+		enlist_all(100, 16, BOND);
+		enlist_all(200, 1, 9 * BOND);
 		Bonds::mutate(|bonds| bonds.remove(&200));
 		next_turn();
 		assert!(Waiting::<Test>::get().is_empty());
@@ -221,17 +221,17 @@ fn who_waits_must_stay_a_trainer() {
 fn who_was_there_returns_at_once() {
 	run(|| {
 		FreeDrillers::set(2);
-		enlist(100, 2, BOND);
-		enlist(200, 1, BOND);
+		enlist_all(100, 2, BOND);
+		enlist_all(200, 1, BOND);
 		assert_eq!(waiting(), [200]);
 		blocks(RETURN);
 		assert_ok!(Drilling::retire(signed(100)));
 		assert_ok!(Drilling::retire(signed(101)));
 		blocks(RETURN);
-		assert_ok!(Drilling::enlist(signed(100)));
+		assert_ok!(enlist(100));
 		assert_eq!((of(100..102), of(200..201)), (1, 0));
 		next_block();
-		assert_ok!(Drilling::enlist(signed(101)));
+		assert_ok!(enlist(101));
 		assert_eq!(waiting(), [200, 101], "that was too long ago");
 		blocks(RETURN);
 		assert_ok!(Drilling::retire(signed(100)));
@@ -246,11 +246,11 @@ fn who_was_there_returns_at_once() {
 fn who_was_there_for_a_moment_is_a_newcomer() {
 	run(|| {
 		FreeDrillers::set(1);
-		enlist(100, 1, BOND);
+		enlist_all(100, 1, BOND);
 		blocks(RETURN);
 		for returns in [true, false] {
 			assert_ok!(Drilling::retire(signed(100)));
-			assert_ok!(Drilling::enlist(signed(100)));
+			assert_ok!(enlist(100));
 			assert_eq!(Pool::<Test>::contains_key(100), returns);
 		}
 	});
@@ -264,16 +264,16 @@ fn claims_to_return_cannot_be_hoarded() {
 		for turn in 1..=8u64 {
 			next_turn();
 			let last = 100 + 2 * turn;
-			enlist(last - 2, 2, BOND);
+			enlist_all(last - 2, 2, BOND);
 			for who in 100..last {
 				let _ = Drilling::retire(signed(who));
-				assert_ok!(Drilling::enlist(signed(who)));
+				assert_ok!(enlist(who));
 				assert_ok!(Drilling::retire(signed(who)));
 			}
 		}
 		next_turn();
 		for who in 100..116 {
-			assert_ok!(Drilling::enlist(signed(who)));
+			assert_ok!(enlist(who));
 		}
 		assert_eq!(of(100..116), 2);
 	});

@@ -8,7 +8,7 @@ use trainyard_protocol::drill::{Mismatch, ProjectState, UnitPhase};
 #[test]
 fn a_project_is_told_as_it_stands() {
 	run(|| {
-		assert!(Drilling::projects().is_empty() && Drilling::project(0).is_none());
+		assert!(Drilling::projects(None, 9).is_empty() && Drilling::project(0).is_none());
 		let id = propose(3, 7);
 		assert_ok!(Drilling::vote(signed(5), id, true));
 		let view = Drilling::project(id).unwrap();
@@ -24,7 +24,8 @@ fn a_project_is_told_as_it_stands() {
 		let view = Drilling::project(id).unwrap();
 		assert_eq!((view.state, view.deadline), (ProjectState::Rejected, 2 + REVIEW + KEEP));
 		assert_eq!(view.deposit, PROJECT_DEPOSIT + 7 * UNIT_DEPOSIT, "until it is removed");
-		assert_eq!(Drilling::projects(), [view]);
+		assert_eq!(Drilling::projects(None, 9), [view]);
+		assert!(Drilling::open_projects().is_empty());
 	});
 }
 

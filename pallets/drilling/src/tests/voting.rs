@@ -1,6 +1,6 @@
 //! Votes on projects.
 
-use crate::{mock::*, Error, Event, HoldReason, Projects, Stage, Votes};
+use crate::{mock::*, Ballot, Error, Event, HoldReason, Projects, Stage, Votes};
 use frame_support::{assert_noop, assert_ok, traits::fungible::InspectHold};
 use trainyard_protocol::drill::Mismatch;
 
@@ -23,7 +23,7 @@ fn trainers_vote_with_their_bonds() {
 			Event::Voted { project: id, voter: VOTERS[1], aye: false, weight: 61 }.into(),
 		);
 		assert_eq!((project(id).ayes, project(id).nays), (BOND, 61));
-		assert_eq!(Votes::<Test>::get(id, VOTERS[0]), Some(true));
+		assert_eq!(Votes::<Test>::get(id, VOTERS[0]), Some(Ballot { round: 0, aye: true }));
 	});
 }
 

@@ -93,8 +93,19 @@ fn views_tell_all() {
 		assert_eq!((view.drilling_effective, view.ecp), (0, 356));
 		assert_eq!((view.weight, view.next_weight), (None, None));
 		assert_eq!(Hashrate::trainer(&6), None);
-		let order: Vec<_> = Hashrate::trainers().into_iter().map(|view| view.account).collect();
-		assert_eq!(order, vec![5, 1, 3, 2]);
+		// In pages, whatever their order, everybody is there once.
+		let page = |after, count| -> Vec<_> {
+			Hashrate::trainers(after, count).into_iter().map(|view| view.account).collect()
+		};
+		let (mut all, mut last) = (Vec::new(), None);
+		while let Some(next) = page(last, 1).first() {
+			all.push(*next);
+			last = Some(*next);
+		}
+		assert_eq!(page(None, 9), all);
+		assert_eq!(page(Some(all[1]), 9), all[2..]);
+		all.sort();
+		assert_eq!(all, [1, 2, 3, 5]);
 	});
 }
 

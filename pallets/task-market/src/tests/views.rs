@@ -107,7 +107,7 @@ fn recent_jobs_are_sought_among_the_newest_numbers_only() {
 }
 
 #[test]
-fn listings_are_shown_cheapest_first_while_their_trainers_stay() {
+fn listings_are_shown_in_pages_while_their_trainers_stay() {
 	run(|| {
 		for (trainer, price) in [(11, 7), (12, 3), (13, 7), (14, 1)] {
 			let note = Text::new("n").unwrap();
@@ -115,8 +115,15 @@ fn listings_are_shown_cheapest_first_while_their_trainers_stay() {
 			assert_ok!(TaskMarket::post_listing(origin, price, 5, note));
 		}
 		Bonds::mutate(|bonds| bonds.remove(&14));
-		let shown: Vec<_> =
-			TaskMarket::listings().into_iter().map(|l| (l.trainer, l.price_per_ut)).collect();
-		assert_eq!(shown, vec![(12, 3), (11, 7), (13, 7)]);
+		let page = |after, count| -> Vec<_> {
+			let page = TaskMarket::listings(after, count).into_iter();
+			page.map(|listing| (listing.trainer, listing.price_per_ut)).collect()
+		};
+		let mut all = page(None, 9);
+		let first = page(None, 1);
+		assert_eq!(first, all[..1]);
+		assert_eq!(page(Some(first[0].0), 9), all[1..]);
+		all.sort();
+		assert_eq!(all, vec![(11, 7), (12, 3), (13, 7)]);
 	});
 }

@@ -18,9 +18,10 @@ pub use error::DrillError;
 pub use hashes::{
 	calibration_state, chain_state, commitment, diverged_state, trial_state, unit_seed,
 };
-pub use views::{AssignmentView, ProjectState, ProjectView, UnitOutcome, UnitPhase};
+pub use views::{AssignmentView, ProjectState, ProjectView, Recall, UnitOutcome, UnitPhase};
 
 use crate::{bundle::Evaluation, seats::Resources, MicroUt, H256};
+use alloc::vec::Vec;
 use bounded_collections::{BoundedVec, ConstU32};
 use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
 use scale_info::TypeInfo;
@@ -48,6 +49,10 @@ pub const MAX_CHAIN_SIZE: u32 = 4_096;
 pub const CALIBRATION_LANES: u32 = 4_096;
 /// Cycles of each lane in a pass of a calibration.
 pub const CALIBRATION_CYCLES: u32 = 16;
+/// Most files that a trial reads: data, and labels.
+pub const MAX_TRIAL_FILES: u32 = 2;
+/// Most projects that one driller computes units of.
+pub const MAX_CHOSEN: u32 = 16;
 /// Most bytes of all files that a trial reads: 64 MiB. Every driller fetches them.
 pub const MAX_TRIAL_BYTES: u64 = 1 << 26;
 /// Most work of one unit, with the evaluation of a trial: 1 ut, or 4.32 x 10^11 FLOP. That takes
@@ -59,6 +64,8 @@ pub const MIN_UNIT_WORK: MicroUt = 1_000;
 /// Work that the slowest machine for which there must be time computes in a block, in micro-ut:
 /// 12 GFLOP, 2 GFLOP/s at 6 s a block.
 pub const SLOWEST_BLOCK: MicroUt = 27_777;
+/// Data that such a machine fetches and reads in a block, in MiB.
+pub const SLOWEST_MIB: u32 = 2;
 /// Blocks for the transactions of a unit, beside its work.
 pub const UNIT_TRANSACTIONS: u32 = 2;
 /// Class of the machines that compute units: a trial may ask no more of them than a job.
@@ -69,6 +76,13 @@ const UNIT_BASE: u64 = 128 << 20;
 pub const MIN_UNIT_REPLICAS: u8 = 2;
 /// Most trainers that compute the same unit.
 pub const MAX_UNIT_REPLICAS: u8 = 7;
+
+/// Roots of the blobs on this chain that hold the files of a trial, in the order of
+/// [`JobSpec::files`]; none for other templates.
+pub type TrialData = BoundedVec<H256, ConstU32<MAX_TRIAL_FILES>>;
+
+/// The projects that a driller computes units of.
+pub type Chosen = BoundedVec<ProjectId, ConstU32<MAX_CHOSEN>>;
 
 /// What the units of a project compute.
 #[derive(
@@ -202,11 +216,13 @@ pub struct UnitResult {
 	pub score: Option<Evaluation>,
 }
 
-/// Returns the least blocks that a project must give for computing a unit of so much work: a shorter
-/// time would cost all that are slower their power, however honest they are.
-pub fn least_blocks(work: MicroUt) -> crate::job::BlockNumber {
-	let blocks = work.div_ceil(SLOWEST_BLOCK);
-	u32::try_from(blocks).unwrap_or(u32::MAX).saturating_add(UNIT_TRANSACTIONS)
+/// Returns the least blocks that a project must give for computing a unit that asks for this: a shorter
+/// time would cost all that are slower their power, however honest they are. Data may have to be read
+/// again.
+pub fn least_blocks(needs: &Resources) -> crate::job::BlockNumber {
+	let work = u32::try_from(needs.work.div_ceil(SLOWEST_BLOCK)).unwrap_or(u32::MAX);
+	let data = needs.disk_mib.div_ceil(SLOWEST_MIB);
+	work.saturating_add(data).saturating_add(UNIT_TRANSACTIONS)
 }
 
 impl Template {
@@ -294,6 +310,14 @@ impl Template {
 		match self {
 			Template::Trial(trial) => trial.at(trial.learning_rate_nano(index)?).check().ok(),
 			Template::Chain { .. } | Template::Calibration { .. } => None,
+		}
+	}
+
+	/// Returns the length of each file that units read, in the order of [`JobSpec::files`].
+	pub fn file_bytes(&self) -> Vec<u64> {
+		match self {
+			Template::Trial(trial) => trial.spec.files().map(|(_, file)| file.bytes).collect(),
+			Template::Chain { .. } | Template::Calibration { .. } => Vec::new(),
 		}
 	}
 

@@ -1,6 +1,6 @@
 //! What the runtime API returns about drilling.
 
-use super::{AssignmentId, Mismatch, ProjectId, Template, UnitResult};
+use super::{AssignmentId, Mismatch, ProjectId, Template, TrialData, UnitResult};
 use crate::{
 	job::{Balance, BlockNumber},
 	MicroUt, Text, H256,
@@ -35,8 +35,38 @@ pub enum ProjectState {
 	Rejected,
 	/// Its owner ended it.
 	Withdrawn,
-	/// Every unit is agreed or abandoned.
+	/// Every unit is agreed or abandoned, or its time is over.
 	Done,
+	/// A vote ended it.
+	Recalled,
+	/// Its data could not be had.
+	Suspended,
+}
+
+/// A vote on whether an active project ends.
+#[derive(
+	Clone,
+	Copy,
+	Debug,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+	Serialize,
+	Deserialize,
+)]
+pub struct Recall {
+	/// Last block for votes.
+	pub until: BlockNumber,
+	/// Sum of the bonds that want to keep it.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pub ayes: Balance,
+	/// Sum of the bonds that want to end it.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pub nays: Balance,
 }
 
 /// A project.
@@ -50,6 +80,8 @@ pub struct ProjectView<AccountId> {
 	pub title: Text,
 	/// What its units compute.
 	pub template: Template,
+	/// Blobs on this chain with the files that units read, in the order of the specification's.
+	pub data: TrialData,
 	/// What happens where results differ.
 	pub rule: Mismatch,
 	/// Trainers that compute the same unit.
@@ -65,8 +97,8 @@ pub struct ProjectView<AccountId> {
 	pub deposit: Balance,
 	/// Where it stands.
 	pub state: ProjectState,
-	/// Height at which its review ends, or ended; for a project that is over, the height after
-	/// which it may be cleared.
+	/// Last block of its review; of an active project, of its time; for a project that is over, the
+	/// height after which it may be cleared.
 	pub deadline: BlockNumber,
 	/// Sum of the bonds that voted for it.
 	#[serde(with = "trainyard_program::text::decimal")]
@@ -74,6 +106,10 @@ pub struct ProjectView<AccountId> {
 	/// Sum of the bonds that voted against it.
 	#[serde(with = "trainyard_program::text::decimal")]
 	pub nays: Balance,
+	/// The vote that may end it, while there is one.
+	pub recall: Option<Recall>,
+	/// How many times in a row verifiers found that its data are not to be had.
+	pub missing: u8,
 	/// Units being computed or judged.
 	pub open: u32,
 	/// Units with a result.
@@ -130,6 +166,8 @@ pub struct AssignmentView<AccountId> {
 	pub committed: bool,
 	/// Whether it has revealed.
 	pub revealed: bool,
+	/// Whether it has said that the data are not to be had.
+	pub declined: bool,
 }
 
 /// A unit on which its trainers agreed.

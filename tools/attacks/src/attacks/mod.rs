@@ -12,6 +12,7 @@ mod judges;
 mod keys;
 mod lists;
 mod pools;
+mod projects;
 mod records;
 mod relays;
 mod serving;
@@ -31,6 +32,7 @@ pub fn all() -> Vec<Attack> {
 		relays::ALL,
 		endings::ALL,
 		pools::ALL,
+		projects::ALL,
 		draws::ALL,
 		forks::ALL,
 		blocks::ALL,

@@ -141,7 +141,20 @@ fn drillers_pool() -> Outcome {
 	});
 	scene.next_day();
 	scene.start();
-	let enlist = |_: &Party| pallet_drilling::Call::enlist {}.into();
+	let propose = pallet_drilling::Call::propose {
+		title: Default::default(),
+		template: trainyard_protocol::drill::Template::Chain { size: 256, links: 100 },
+		data: Default::default(),
+		rule: Default::default(),
+		replicas: 3,
+		units: 10,
+		commit_blocks: 20,
+	};
+	scene.call(&late, propose).expect("it is valid");
+	let enlist = |_: &Party| {
+		let projects = vec![0].try_into().expect("it is one");
+		pallet_drilling::Call::enlist { projects }.into()
+	};
 	scene.all(&honest, enlist);
 	scene.all(&own, enlist);
 	scene.all(std::slice::from_ref(&late), enlist);

@@ -76,18 +76,21 @@ fn records_of_projects() -> Outcome {
 		let propose = pallet_drilling::Call::propose {
 			title: Text::new("nothing").expect("it is short"),
 			template: template.clone(),
+			data: Default::default(),
 			rule: Mismatch::Majority,
 			replicas: 3,
 			units: 10,
 			commit_blocks: 20,
 		};
 		scene.call(&attacker, propose).expect("it is valid");
-		let project = scene.chain.state(Runtime::drilling_projects).last().expect("it is there").id;
+		let project =
+			scene.chain.state(Runtime::drilling_open_projects).last().expect("it is there").id;
 		let back = pallet_drilling::Call::withdraw_project { project };
 		scene.call(&attacker, back).expect("it may");
 	}
 	let held = scene.held(&attacker.account);
-	let known = scene.chain.state(Runtime::drilling_projects);
+	let projects = || Runtime::drilling_projects(None, 100);
+	let known = scene.chain.state(projects);
 	let clear = pallet_drilling::Call::clear { project: known[0].id };
 	let cleared = answer(scene.call(&attacker, clear));
 	let after = scene.held(&attacker.account);
@@ -97,7 +100,7 @@ fn records_of_projects() -> Outcome {
 	// It looks at every height that was leapt over, some thousands in a block.
 	for _ in 0..200 {
 		scene.run(1);
-		left = scene.chain.state(Runtime::drilling_projects).len();
+		left = scene.chain.state(projects).len();
 		if left == 0 {
 			break;
 		}

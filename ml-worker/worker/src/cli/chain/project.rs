@@ -3,7 +3,7 @@
 use super::{connect, print_json, sender, ut};
 use crate::args::{KeyArgs, NodeArgs};
 use crate::{
-	job_toml::project,
+	job_toml::project::{self, Data},
 	plot::trials::{self, Trial},
 	roles::units::{describe, rate},
 	table::{grouped, table, Align},
@@ -12,9 +12,9 @@ use anyhow::{bail, Context};
 use clap::Subcommand;
 use serde_json::json;
 use std::{cmp::Ordering, path::PathBuf, process::ExitCode};
-use trainyard_client::{amount, calls, ChainError, ProjectView};
+use trainyard_client::{amount, blobs, calls, ChainError, ProjectView, Transactor};
 use trainyard_protocol::drill::{
-	Mismatch, ProjectId, ProjectState, Template, UnitOutcome, UnitResult,
+	Mismatch, ProjectId, ProjectState, Template, TrialData, UnitOutcome, UnitResult,
 };
 
 /// Results of a project that are listed.
@@ -27,6 +27,8 @@ pub enum ProjectCommand {
 	Propose(Propose),
 	/// Votes on a project in review, with the bond of the account, which is a trainer
 	Vote(Vote),
+	/// Asks for the end of an active project: trainers vote on it, and this vote is against it
+	Recall(Change),
 	/// Takes back a project in review, or ends an active one; only by its proposer
 	Withdraw(Change),
 	/// Removes what the chain keeps of a project that is long over, and returns its deposit
@@ -120,6 +122,23 @@ impl ProjectCommand {
 				println!("project {} is withdrawn", args.project);
 				Ok(ExitCode::SUCCESS)
 			}
+			Self::Recall(args) => {
+				let sender = sender(&args.node, &args.key).await?;
+				sender.run(&calls::recall_project(args.project)).await?;
+				let project = sender.chain().drilling_project(args.project).await?;
+				let recall = project.and_then(|project| project.recall);
+				let recall = recall.with_context(|| no_such(args.project))?;
+				println!(
+					"trainers vote until block {} on the end of project {}: {} for it, {} against it; \
+					 trainyard project vote {} --nay, or --aye to keep it",
+					recall.until,
+					args.project,
+					amount::format(recall.ayes),
+					amount::format(recall.nays),
+					args.project
+				);
+				Ok(ExitCode::SUCCESS)
+			}
 			Self::Clear(args) => {
 				let sender = sender(&args.node, &args.key).await?;
 				sender.run(&calls::clear_project(args.project)).await?;
@@ -142,19 +161,25 @@ impl Propose {
 		let file = project::load(&self.project)?;
 		let difficulty = file.template.difficulty().map_err(|e| anyhow::anyhow!("{e}"))?;
 		let sender = sender(&self.node, &self.key).await?;
+		let data = store(&sender, file.data).await?;
 		let known = |projects: &[ProjectView]| projects.last().map(|project| project.id);
-		let before = known(&sender.chain().drilling_projects().await?);
+		let open = || async {
+			let head = sender.chain().head().await?;
+			sender.chain().drilling_open_projects(head.hash).await
+		};
+		let before = known(&open().await?);
 		sender
 			.run(&calls::propose_project(
 				&file.title,
 				&file.template,
+				&data,
 				file.rule,
 				file.replicas,
 				file.units,
 				file.commit_blocks,
 			))
 			.await?;
-		let projects = sender.chain().drilling_projects().await?;
+		let projects = open().await?;
 		let mine = projects
 			.iter()
 			.rev()
@@ -179,6 +204,22 @@ impl Propose {
 	}
 }
 
+/// Stores the files that units read on chain, and returns their blobs.
+async fn store(sender: &Transactor, data: Data) -> anyhow::Result<TrialData> {
+	let files = match data {
+		Data::Blobs(blobs) => return Ok(blobs),
+		Data::Files(files) => files,
+	};
+	let mut roots = Vec::with_capacity(files.len());
+	for path in files {
+		let what = || format!("cannot store {} on chain", path.display());
+		let bytes = std::fs::read(&path).with_context(what)?;
+		eprintln!("storing {} on chain ({} bytes)", path.display(), grouped(bytes.len() as u64));
+		roots.push(blobs::store(sender, &bytes).await.with_context(what)?);
+	}
+	Ok(TrialData::truncate_from(roots))
+}
+
 impl Vote {
 	async fn run(self) -> anyhow::Result<ExitCode> {
 		let sender = sender(&self.node, &self.key).await?;
@@ -189,9 +230,9 @@ impl Vote {
 			"voted {} project {}: {} for it, {} against it, until block {}",
 			if self.aye { "for" } else { "against" },
 			self.project,
-			amount::format(project.ayes),
-			amount::format(project.nays),
-			project.deadline
+			amount::format(project.recall.map_or(project.ayes, |recall| recall.ayes)),
+			amount::format(project.recall.map_or(project.nays, |recall| recall.nays)),
+			project.recall.map_or(project.deadline, |recall| recall.until)
 		);
 		Ok(ExitCode::SUCCESS)
 	}
@@ -208,6 +249,8 @@ fn state(state: ProjectState) -> &'static str {
 		ProjectState::Rejected => "rejected",
 		ProjectState::Withdrawn => "withdrawn",
 		ProjectState::Done => "done",
+		ProjectState::Recalled => "recalled",
+		ProjectState::Suspended => "suspended",
 	}
 }
 
@@ -316,7 +359,18 @@ fn trial(project: &ProjectView, outcome: &UnitOutcome) -> Option<Trial> {
 fn summary(project: &ProjectView) -> String {
 	let ends = match project.state {
 		ProjectState::Review => format!("votes are taken until block {}", project.deadline),
-		ProjectState::Active => "units are given out".to_owned(),
+		ProjectState::Active => match project.recall {
+			None => format!("units are given out until block {}", project.deadline),
+			Some(recall) => format!(
+				"units are given out; votes on its end until block {}: {} for it, {} against it",
+				recall.until,
+				amount::format(recall.ayes),
+				amount::format(recall.nays)
+			),
+		},
+		ProjectState::Suspended => {
+			format!("its data are not to be had; kept until block {}", project.deadline)
+		}
 		_ => format!("kept until block {}", project.deadline),
 	};
 	let rule = match project.rule {
@@ -416,8 +470,12 @@ mod tests {
 	#[test]
 	fn a_project_is_described_in_words() {
 		let text = summary(&project());
-		for part in ["project 2: Which rate?", "active; units are given out", "0.0044 ut", "2,000"]
-		{
+		for part in [
+			"project 2: Which rate?",
+			"active; units are given out until block 90",
+			"0.0044 ut",
+			"2,000",
+		] {
 			assert!(text.contains(part), "{text}");
 		}
 	}

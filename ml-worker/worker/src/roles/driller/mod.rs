@@ -1,5 +1,6 @@
 //! The driller: computes laps of stints all the time, and units of projects where its owner wants that.
 
+mod choice;
 mod plan;
 mod stint;
 mod tally;
@@ -7,13 +8,13 @@ mod tally;
 use super::{
 	blocks::LookError,
 	common::registration::{register, RegistrationError},
-	fetch::{Fetcher, LocationArgs},
 	report::Reporter,
 	run::{self, Base, Ended, Next, Role, RoleArgs, RoleError},
 	store::{Home, Quota, Space, UnitRecord},
 	tasks::{word, Outcome, TaskError, TaskName, Tasks},
 	units::{self, is_lost, Part, Step, Units},
 };
+use choice::Wanted;
 use plan::{plan, Pool, Situation};
 use serde_json::{json, Map, Value};
 use std::{
@@ -28,13 +29,15 @@ use trainyard_client::{
 	amount, calls, AccountId32, Chain, ChainError, Head, ProjectView, Transactor,
 };
 use trainyard_protocol::{
-	drill::{AssignmentId, ProjectId, ProjectState, Template},
+	drill::{AssignmentId, Chosen, ProjectId, ProjectState, MAX_CHOSEN},
 	job::{Balance, BlockNumber},
 	H256,
 };
 
 /// Blocks between two looks at the projects.
 const PROJECTS_EVERY: BlockNumber = 8;
+/// Blocks after which other projects have their turn, where there are more than a driller may choose.
+const TURN: BlockNumber = 14_400;
 /// How long the driller tries to leave the pool when it is asked to stop.
 const FAREWELL: Duration = Duration::from_secs(20);
 
@@ -43,8 +46,6 @@ const FAREWELL: Duration = Duration::from_secs(20);
 pub struct DrillerArgs {
 	#[command(flatten)]
 	role: RoleArgs,
-	#[command(flatten)]
-	locations: LocationArgs,
 	/// Register as a trainer with this bond (in TRY) if the account is none yet
 	#[arg(long, value_name = "TRY", value_parser = amount::parse)]
 	bond: Option<Balance>,
@@ -56,11 +57,15 @@ pub struct DrillerArgs {
 	/// the start]
 	#[arg(long, value_name = "MIB")]
 	max_disk_mib: Option<u64>,
-	/// Compute units of projects beside stints: the account enters the pool of drillers, and loses
-	/// power for each unit that it is given and does not compute in time. A unit brings each of those
-	/// who compute it its part of the work
-	#[arg(long)]
-	projects: bool,
+	/// Compute units of projects beside stints: of all, or of these kinds and numbers ("chain,trial,7"). The
+	/// account enters the pool of drillers, and loses power for each unit that it is given and does not
+	/// compute in time. A unit brings each of those who compute it its part of the work
+	#[arg(long, value_name = "WHICH", num_args = 0..=1, default_missing_value = "all")]
+	projects: Option<Wanted>,
+	/// With --projects, also those that take power from all who computed a unit where their results
+	/// differ; otherwise only such of them as are named by number
+	#[arg(long, requires = "projects")]
+	all_lose: bool,
 	/// Compute no stints, only units of projects
 	#[arg(long, requires = "projects")]
 	no_stints: bool,
@@ -132,8 +137,13 @@ struct Memory {
 	enlisted: Option<bool>,
 	/// Projects whose data were fetched, or could not be.
 	prepared: HashSet<ProjectId>,
-	/// Height of the last look at the projects.
+	/// Height of the last look at the projects, and what was open then.
 	projects: Option<BlockNumber>,
+	listed: Vec<ProjectView>,
+	/// The projects of which it would be given units: active ones whose data are here.
+	wanted: Vec<ProjectId>,
+	/// The project of the unit in hand.
+	in_hand: Option<ProjectId>,
 	/// Units whose record is gone; each is reported once.
 	lost: HashSet<AssignmentId>,
 	/// Units whose records cannot be read; each is reported once.
@@ -160,8 +170,9 @@ struct Driller {
 	/// Units, and stints, after which it ends.
 	most: Option<u32>,
 	most_stints: Option<u32>,
-	/// Whether it computes units of projects, and stints.
-	projects: bool,
+	/// The projects of which it computes units, if of any.
+	projects: Option<Wanted>,
+	/// Whether it computes stints.
 	laps: bool,
 	/// Threads that compute laps, and the most laps of a second.
 	threads: usize,
@@ -193,10 +204,8 @@ impl Role for DrillerRole {
 	async fn open(args: DrillerArgs, base: &Base) -> Result<Self, RoleError<DrillerError>> {
 		let Base { chain, sender, home, report } = base.clone();
 		register(&chain, &sender, args.bond, &report).await.map_err(DrillerError::from)?;
-		let locations = args.locations.locations(&chain).await?;
-		let fetcher = Fetcher::new(3, Duration::from_millis(500), locations)?;
 		let space = Space::new(Quota::new(args.max_disk_mib, &home));
-		let units = Units::new(base, fetcher, Part::Driller, space, args.test_only_cheat);
+		let units = Units::new(base, Part::Driller, space, args.test_only_cheat);
 		let units = Arc::new(units);
 		let (records, damaged) = home.units()?;
 		for problem in damaged {
@@ -217,7 +226,7 @@ impl Role for DrillerRole {
 			units,
 			most: args.units,
 			most_stints: args.stints,
-			projects: args.projects,
+			projects: args.projects.map(|wanted| wanted.with_all_lose(args.all_lose)),
 			laps: !args.no_stints,
 			threads: rayon::current_num_threads(),
 			pace: args.max_laps_per_second,
@@ -240,7 +249,7 @@ impl Role for DrillerRole {
 			Key::Pool(change) => TaskName::new(word(change)),
 			Key::Data(project) => TaskName::new("data")
 				.of(format!("project {project}"))
-				.or_else("units of it would be missed; it will be tried again"),
+				.or_else("it is not chosen without them; it will be tried again"),
 			Key::Stint(step) => match step {
 				stint::Step::Begin => TaskName::new("begin").of("a stint"),
 				stint::Step::Report(number) => {
@@ -265,9 +274,9 @@ impl Role for DrillerRole {
 			}
 			Err(TaskError::Transient(_)) => {}
 			Err(TaskError::Hopeless(_) | TaskError::Failed(_)) => {
-				if let Key::Data(_) = key {
+				if let Key::Data(_) | Key::Pool(_) = key {
 					// It is tried again at the next look at the projects, and does not delay other
-					// units.
+					// units; a project that was chosen may have ended.
 					self.memory.projects = None;
 				}
 			}
@@ -276,7 +285,7 @@ impl Role for DrillerRole {
 	}
 
 	async fn leave(&mut self, _: Ended) -> Option<String> {
-		if self.driller.projects {
+		if self.driller.projects.is_some() {
 			self.driller.retire().await;
 		}
 		Some(format!("stopping. {}", self.memory.summary()))
@@ -300,17 +309,19 @@ impl Driller {
 		if self.laps {
 			self.look_at_stint(memory, tasks, head).await?;
 		}
-		if !self.projects {
+		let Some(wanted) = &self.projects else {
 			let done = memory.leaving.is_some() && memory.stints.is_over();
 			return Ok(if done { Next::Never } else { Next::Block });
-		}
-		self.prepare(memory, tasks, head.number).await?;
+		};
+		self.prepare(wanted, memory, tasks, head).await?;
 		let assignment = self.chain.drilling_assignment(&me, head.hash).await?;
 		let enlisted = self.chain.drilling_pool(head.hash).await?.contains(&me);
+		let chosen = self.chain.drilling_chosen(&me, head.hash).await?;
 		self.report_pool(memory, enlisted);
 		if memory.leaving.is_none() && self.most.is_some_and(|most| memory.revealed >= most) {
 			memory.leaving = Some(head.number);
 		}
+		memory.in_hand = assignment.as_ref().map(|view| view.project);
 		let record = match &assignment {
 			Some(view) => match self.home.load_unit(view.id, &view.seed) {
 				Ok(record) => record,
@@ -331,7 +342,9 @@ impl Driller {
 			found: record.is_some(),
 			enlisted,
 			retiring: memory.retiring,
-			prepared: !tasks.running().any(|key| matches!(key, Key::Data(_))),
+			wanted: &memory.wanted,
+			chosen: &chosen,
+			lacking: assignment.as_ref().is_some_and(|view| self.units.is_lacking(view.id)),
 			leaving: memory.leaving.is_some(),
 		});
 		if let (Some(view), Some(step)) = (&assignment, plan.unit) {
@@ -344,8 +357,8 @@ impl Driller {
 			}
 		}
 		if let Some(change) = plan.pool {
-			let me = self.clone();
-			tasks.start(Key::Pool(change), async move { me.change_pool(change).await });
+			let (me, chosen) = (self.clone(), memory.wanted.clone());
+			tasks.start(Key::Pool(change), async move { me.change_pool(change, &chosen).await });
 		}
 		// A computation whose time is over only takes processors from the next one.
 		let wanted = assignment.as_ref().map(|view| (view.id, view.seed));
@@ -362,43 +375,58 @@ impl Driller {
 		Ok(if done && over { Next::Never } else { Next::Block })
 	}
 
-	/// Fetches the data of active trials that were not tried yet, so that the data are here before
-	/// a unit is.
+	/// Fetches the data of active trials that it would compute and that were not tried yet. It chooses a
+	/// project when its data are here: so no unit of it can be missed for want of them.
 	async fn prepare(
 		self: &Arc<Self>,
+		wanted: &Wanted,
 		memory: &mut Memory,
 		tasks: &mut Tasks<Key>,
-		best: BlockNumber,
+		head: Head,
 	) -> Result<(), ChainError> {
-		let due = memory.projects.is_none_or(|last| best.abs_diff(last) >= PROJECTS_EVERY);
-		if !due {
-			return Ok(());
+		let due = memory.projects.is_none_or(|last| head.number.abs_diff(last) >= PROJECTS_EVERY);
+		if due {
+			memory.projects = Some(head.number);
+			memory.listed = self.chain.drilling_open_projects(head.hash).await?;
 		}
-		memory.projects = Some(best);
-		for project in self.chain.drilling_projects().await? {
-			let active = project.state == ProjectState::Active;
-			if !active || memory.prepared.contains(&project.id) {
-				continue;
+		let active = memory
+			.listed
+			.iter()
+			.filter(|project| project.state == ProjectState::Active && wanted.takes(project));
+		let mut ready = Vec::new();
+		for project in active {
+			if memory.prepared.contains(&project.id) || project.data.is_empty() {
+				ready.push(project.id);
+			} else if due {
+				let (key, me, project) = (Key::Data(project.id), self.clone(), project.clone());
+				tasks.start(key, async move { me.fetch(&project).await });
 			}
-			let (key, me) = (Key::Data(project.id), self.clone());
-			tasks.start(key, async move { me.fetch(&project).await });
 		}
+		// Where there are too many all have their day: nobody keeps the others out.
+		if ready.len() > MAX_CHOSEN as usize {
+			let turn = (head.number / TURN) as usize % ready.len();
+			ready.rotate_left(turn);
+			ready.truncate(MAX_CHOSEN as usize);
+			ready.sort_unstable();
+		}
+		memory.wanted = ready;
 		Ok(())
 	}
 
 	async fn fetch(&self, project: &ProjectView) -> Outcome {
-		let Template::Trial(_) = &project.template else { return Ok(()) };
 		if let Some(spec) = project.template.trial(0) {
-			self.units.data(&format!("project {}", project.id), &spec).await?;
+			self.units.data(&format!("project {}", project.id), &spec, &project.data).await?;
 			let text = format!("the data of project {} are here", project.id);
 			self.report.general("data", &text, json!({ "project": project.id }));
 		}
 		Ok(())
 	}
 
-	async fn change_pool(&self, change: Pool) -> Outcome {
+	async fn change_pool(&self, change: Pool, wanted: &[ProjectId]) -> Outcome {
+		let chosen = Chosen::truncate_from(wanted.to_vec());
 		let (call, done) = match change {
-			Pool::Enlist => (calls::enlist(), "Drilling::AlreadyEnlisted"),
+			Pool::Enlist => (calls::enlist(&chosen), "Drilling::AlreadyEnlisted"),
+			Pool::Choose => (calls::choose(&chosen), "Drilling::AlreadyEnlisted"),
 			Pool::Retire => (calls::retire(), "Drilling::AlreadyRetiring"),
 		};
 		match self.sender.run(&call).await {
@@ -437,12 +465,16 @@ impl Driller {
 				}
 			}
 			Key::Unit(_, _, Step::Reveal) => memory.revealed += 1,
+			Key::Unit(_, _, Step::Decline) => {
+				// It is chosen again when its data are here.
+				memory.prepared.retain(|project| Some(*project) != memory.in_hand);
+			}
 			Key::Pool(Pool::Retire) => memory.retiring = true,
 			Key::Data(project) => {
 				memory.prepared.insert(project);
 			}
 			Key::Stint(stint::Step::Retire) => memory.stints.note_retired(),
-			Key::Stint(_) | Key::Unit(_, _, Step::Commit) | Key::Pool(Pool::Enlist) => {}
+			Key::Stint(_) | Key::Unit(_, _, Step::Commit) | Key::Pool(_) => {}
 		}
 	}
 
@@ -521,7 +553,7 @@ impl Driller {
 				);
 				units::report_unit(&self.report, unit, "unfinished", &text, json!({}));
 			} else if self.chain.drilling_pool(head.hash).await?.contains(self.me()) {
-				self.change_pool(Pool::Retire).await?;
+				self.change_pool(Pool::Retire, &[]).await?;
 			}
 			Ok::<_, TaskError>(())
 		};
@@ -536,7 +568,7 @@ impl Driller {
 #[cfg(test)]
 mod tests {
 	use super::*;
-	use crate::roles::{fetch::Locations, store::unit_tests::record};
+	use crate::roles::store::unit_tests::record;
 	use trainyard_client::{fake::FakeNode, keys};
 
 	/// A driller that is in the pool, on a chain that answers nothing.
@@ -548,11 +580,11 @@ mod tests {
 			report: Reporter::new("driller", true, None),
 			chain,
 		};
-		let fetcher = Fetcher::new(1, Duration::from_millis(10), Locations::Any).unwrap();
 		let space = Space::new(Quota::of(u64::MAX));
-		let units = Arc::new(Units::new(&base, fetcher, Part::Driller, space, false));
+		let units = Arc::new(Units::new(&base, Part::Driller, space, false));
 		let Base { chain, sender, home, report } = base;
-		let (most, most_stints, projects, laps, threads) = (None, None, true, true, 1);
+		let (most, most_stints, laps, threads) = (None, None, true, 1);
+		let projects = Some("all".parse().unwrap());
 		let driller = Arc::new(Driller {
 			chain,
 			sender,

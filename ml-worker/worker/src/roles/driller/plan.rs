@@ -2,7 +2,7 @@
 
 use crate::roles::units::{step, Step};
 use trainyard_client::AssignmentView;
-use trainyard_protocol::job::BlockNumber;
+use trainyard_protocol::{drill::ProjectId, job::BlockNumber};
 
 /// What a driller sees at a block.
 #[derive(Clone, Copy, Debug)]
@@ -17,8 +17,12 @@ pub struct Situation<'a> {
 	pub enlisted: bool,
 	/// Whether it has said that it leaves the pool.
 	pub retiring: bool,
-	/// Whether the data of every active trial are here, or could not be fetched.
-	pub prepared: bool,
+	/// The projects that it would compute units of: active ones whose data are here.
+	pub wanted: &'a [ProjectId],
+	/// Those of which it is given units.
+	pub chosen: &'a [ProjectId],
+	/// Whether the data of its unit are not to be had.
+	pub lacking: bool,
 	/// Whether it wants no more units.
 	pub leaving: bool,
 }
@@ -28,6 +32,8 @@ pub struct Situation<'a> {
 pub enum Pool {
 	/// Enter it.
 	Enlist,
+	/// Stay, and be given units of other projects.
+	Choose,
 	/// Leave it.
 	Retire,
 }
@@ -43,12 +49,16 @@ pub struct Plan {
 
 /// Returns what to do in `situation`.
 pub fn plan(situation: &Situation<'_>) -> Plan {
-	let Situation { best, assignment, found, enlisted, retiring, prepared, leaving } = *situation;
-	let unit = assignment.and_then(|view| step(view, best, found));
+	let Situation { best, assignment, found, enlisted, retiring, leaving, .. } = *situation;
+	let Situation { wanted, chosen, lacking, .. } = *situation;
+	let unit = assignment.and_then(|view| step(view, best, found, lacking));
+	// Projects that ended may stay chosen: nothing of them is handed out.
+	let others = wanted.iter().any(|id| !chosen.contains(id));
 	let pool = match (leaving, enlisted) {
 		(true, true) if !retiring => Some(Pool::Retire),
 		// A driller out of the pool with a unit in hand finishes that first.
-		(false, false) if prepared && assignment.is_none() => Some(Pool::Enlist),
+		(false, false) if !wanted.is_empty() && assignment.is_none() => Some(Pool::Enlist),
+		(false, true) if others && !retiring => Some(Pool::Choose),
 		_ => None,
 	};
 	Plan { unit, pool }
@@ -66,16 +76,24 @@ mod tests {
 		found: false,
 		enlisted: false,
 		retiring: false,
-		prepared: true,
+		wanted: &[4],
+		chosen: &[],
+		lacking: false,
 		leaving: false,
 	};
 
 	#[test]
-	fn a_driller_enlists_when_it_is_prepared_and_free() {
+	fn a_driller_enlists_when_there_is_a_project_for_it_and_it_is_free() {
 		let pool = |situation| plan(&situation).pool;
 		assert_eq!(pool(IDLE), Some(Pool::Enlist));
-		assert_eq!(pool(Situation { prepared: false, ..IDLE }), None, "data are fetched");
-		assert_eq!(pool(Situation { enlisted: true, ..IDLE }), None);
+		assert_eq!(pool(Situation { wanted: &[], ..IDLE }), None, "data are fetched");
+		let enlisted = Situation { enlisted: true, chosen: &[4], ..IDLE };
+		assert_eq!(pool(enlisted), None);
+		// A project more, or after another: what has ended meanwhile needs no transaction.
+		assert_eq!(pool(Situation { wanted: &[4, 5], ..enlisted }), Some(Pool::Choose));
+		assert_eq!(pool(Situation { wanted: &[5], ..enlisted }), Some(Pool::Choose));
+		assert_eq!(pool(Situation { wanted: &[], ..enlisted }), None);
+		assert_eq!(pool(Situation { wanted: &[5], retiring: true, ..enlisted }), None);
 		assert_eq!(pool(Situation { leaving: true, ..IDLE }), None);
 		let unit = view(UnitPhase::Commit, false, false);
 		assert_eq!(pool(Situation { assignment: Some(&unit), ..IDLE }), None);
@@ -98,7 +116,8 @@ mod tests {
 	fn every_state_on_the_way_leads_on() {
 		let at = |phase, committed, revealed, found| {
 			let unit = view(phase, committed, revealed);
-			plan(&Situation { assignment: Some(&unit), found, enlisted: true, ..IDLE }).unit
+			let at = Situation { assignment: Some(&unit), found, enlisted: true, ..IDLE };
+			plan(&at).unit
 		};
 		let way = [
 			at(UnitPhase::Commit, false, false, false),

@@ -4,7 +4,7 @@
 //! which kind. Who meets an error that is of another kind in its place says so with `map_err`.
 
 use crate::roles::{
-	common::files::FilesError,
+	common::{files::FilesError, stored::StoredError},
 	disputes::{moves::MoveError, StepError},
 	store::StoreError,
 };
@@ -89,6 +89,7 @@ failures!(
 	FileError,
 	SpecError,
 	StoreError,
+	StoredError,
 	tokio::task::JoinError,
 );
 

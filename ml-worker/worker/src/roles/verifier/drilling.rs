@@ -27,7 +27,11 @@ impl Verifier {
 			if lost && memory.lost_units.insert(view.id) {
 				units::report_lost(&self.report, &view);
 			}
-			let Some(step) = units::step(&view, head.number, found_one) else { continue };
+			let Some(step) =
+				units::step(&view, head.number, found_one, self.units.is_lacking(view.id))
+			else {
+				continue;
+			};
 			let key = Key::Unit(view.id, view.seed, step);
 			wanted.insert(key);
 			let units = self.units.clone();

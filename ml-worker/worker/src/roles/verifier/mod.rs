@@ -362,7 +362,7 @@ impl Role for VerifierRole {
 		let replayers = Replayers::new(memory, usize::from(args.max_replays));
 		let replayers = replayers.map_err(VerifierError::from)?;
 		let space = Space::new(quota);
-		let units = Units::new(base, fetcher.clone(), Part::Verifier, space.clone(), false);
+		let units = Units::new(base, Part::Verifier, space.clone(), false);
 		// A seat accuses with its stake; what it opens by itself needs no deposit.
 		let stakes = Stakes { most: 0, reserve: 0, open: 0 };
 		let (disputes, me) = (home.disputes(), *sender.account());

@@ -123,7 +123,7 @@ async fn verifier_on(folder: &Path, node: FakeNode) -> Verifier {
 	let relay = relay.await.ok().unwrap();
 	let base = Base { chain, sender, home, report };
 	let space = Space::new(Quota::of(u64::MAX));
-	let units = Units::new(&base, fetcher.clone(), Part::Verifier, space.clone(), false);
+	let units = Units::new(&base, Part::Verifier, space.clone(), false);
 	let replayers = Replayers::for_tests(1 << 30);
 	let units = Arc::new(units.in_processes(replayers.clone()));
 	let Base { chain, sender, home, report } = base;
