@@ -11,7 +11,10 @@ use trainyard_protocol::{
 	job::{Balance, Terms},
 	relay::RelayView,
 	stint::{ReportView, StintView},
-	views::{BlobView, DisputeView, JobView, ListingView, QuoteView, TrainerView, VerifierView},
+	views::{
+		BlobView, DisputeView, JobView, ListingView, MarketView, QuoteView, TrainerView,
+		VerifierView,
+	},
 	JobId, H256,
 };
 
@@ -70,7 +73,7 @@ sp_api::decl_runtime_apis! {
 		fn chunk_hash(root: H256, index: u32) -> Option<H256>;
 
 		/// Returns the least `audit_fee` that posting this job takes: the price of what a verifier
-		/// replays by the protocol fee for a `ut`, whatever the terms say of fee and price. Four times
+		/// replays at 1 TRY a `ut`, whatever the terms say of fee and price. Four times
 		/// that is the most. `None` where the specification is invalid or
 		/// the fee out of range.
 		fn audit_fee(spec: JobSpec, terms: Terms) -> Option<Balance>;
@@ -78,6 +81,9 @@ sp_api::decl_runtime_apis! {
 		/// Returns what posting this job would come to. `None` where specification or terms are
 		/// invalid.
 		fn quote(spec: JobSpec, terms: Terms) -> Option<QuoteView>;
+
+		/// Returns what training costs now: the protocol fee, and what was paid for accepted jobs.
+		fn market() -> MarketView;
 
 		/// Returns `count` of the drilling projects that are still on record, at most 1,000, likewise: after
 		/// the one with the number `after`.

@@ -30,7 +30,10 @@ use trainyard_protocol::{
 	job::Terms,
 	relay::RelayView,
 	stint::{ReportView, StintView},
-	views::{BlobView, DisputeView, JobView, ListingView, QuoteView, TrainerView, VerifierView},
+	views::{
+		BlobView, DisputeView, JobView, ListingView, MarketView, QuoteView, TrainerView,
+		VerifierView,
+	},
 	JobId, H256, PROTOCOL_VERSION,
 };
 
@@ -322,6 +325,10 @@ impl_runtime_apis! {
 
 		fn quote(spec: JobSpec, terms: Terms) -> Option<QuoteView> {
 			views::quote(spec, &terms)
+		}
+
+		fn market() -> MarketView {
+			views::market()
 		}
 
 		fn drilling_projects(after: Option<ProjectId>, count: u32) -> Vec<ProjectView<AccountId>> {

@@ -12,8 +12,8 @@ use trainyard_protocol::{
 	job::Terms,
 	relay::RelayView,
 	views::{
-		BlobView, DisputeTurn, DisputeView, JobView, ListingView, QuoteView, TrainerView,
-		VerifierView,
+		BlobView, DisputeTurn, DisputeView, JobView, ListingView, MarketView, QuoteView,
+		TrainerView, VerifierView,
 	},
 	JobId, H256,
 };
@@ -136,6 +136,11 @@ pub fn chunk_hash(root: H256, index: u32) -> Option<H256> {
 /// Returns the least `audit_fee` for this job.
 pub fn audit_fee(spec: JobSpec, terms: &Terms) -> Option<Balance> {
 	TaskMarket::audit_fee(spec, terms)
+}
+
+/// Returns what training costs now.
+pub fn market() -> MarketView {
+	TaskMarket::market()
 }
 
 /// Returns what posting this job would come to.

@@ -34,7 +34,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 		machine: Default::default(),
 		undecided_percent: 20,
 	};
-	let Some(QuoteView { work, escrow, deposit, .. }) = chain.quote(&spec, &terms).await? else {
+	let quote = chain.quote(&spec, &terms).await?;
+	let Some(QuoteView { work, fee_per_ut, escrow, deposit, .. }) = quote else {
 		return Err("the chain would refuse this job".into());
 	};
 	println!("work {work} micro-ut, escrow {}", amount::format(escrow));
@@ -42,7 +43,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 	// When this returns, the call was signed and sent and is in a block.
 	let sender = Transactor::new(chain.clone(), keys::from_uri("//Ferdie")?);
-	let included = sender.run(&calls::submit_job(&spec, &terms)).await?;
+	// The protocol fee may rise until then. More than a tenth more we do not pay.
+	let most = fee_per_ut + fee_per_ut / 10;
+	let included = sender.run(&calls::submit_job(&spec, &terms, most)).await?;
 	let job = included.job.ok_or("the block holds no event of a job")?;
 	println!("job {job} in block {:?}", included.block);
 

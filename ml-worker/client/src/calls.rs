@@ -127,14 +127,21 @@ pub fn withdraw_bond() -> Call {
 	Call::new("Hashrate", "withdraw", ())
 }
 
-/// `TaskMarket.submit_job`: post a job; its escrow is held.
-pub fn submit_job(spec: &JobSpec, terms: &Terms) -> Call {
-	Call::new("TaskMarket", "submit_job", (spec, terms))
+/// `TaskMarket.submit_job`: post a job; its escrow is held. It fails where the protocol fee for a `ut` is above
+/// `max_fee_per_ut` by then.
+pub fn submit_job(spec: &JobSpec, terms: &Terms, max_fee_per_ut: Balance) -> Call {
+	Call::new("TaskMarket", "submit_job", (spec, terms, max_fee_per_ut))
 }
 
-/// `TaskMarket.order`: post a job that only `trainer` may take, through its listing.
-pub fn order(trainer: &AccountId32, spec: &JobSpec, terms: &Terms) -> Call {
-	Call::new("TaskMarket", "order", (trainer, spec, terms))
+/// `TaskMarket.order`: post a job that only `trainer` may take, through its listing. The fee is as for
+/// [`submit_job`].
+pub fn order(
+	trainer: &AccountId32,
+	spec: &JobSpec,
+	terms: &Terms,
+	max_fee_per_ut: Balance,
+) -> Call {
+	Call::new("TaskMarket", "order", (trainer, spec, terms, max_fee_per_ut))
 }
 
 /// `TaskMarket.apply`: apply for the job of this `digest`

@@ -12,7 +12,7 @@ use trainyard_protocol::{
 	drill::{ProjectId, UnitOutcome},
 	job::{Balance, Terms},
 	stint::StintView,
-	views::{QuoteView, VerifierView},
+	views::{MarketView, QuoteView, VerifierView},
 	JobId, H256,
 };
 
@@ -252,6 +252,11 @@ impl Chain {
 		terms: &Terms,
 	) -> Result<Option<QuoteView>, ChainError> {
 		self.api("quote", (spec, terms), None).await
+	}
+
+	/// Returns what training costs now.
+	pub async fn market(&self) -> Result<MarketView, ChainError> {
+		self.api("market", (), None).await
 	}
 
 	/// Returns the bytes of chunk `index` of the blob `root`, if the node has them.

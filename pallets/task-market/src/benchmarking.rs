@@ -113,7 +113,7 @@ fn terms<T: Config>() -> Terms {
 fn posted<T: Config>() -> Result<JobId, BenchmarkError> {
 	let id = NextJob::<T>::get();
 	let submitter = funded::<T>("submitter", 0);
-	Pallet::<T>::do_submit_job(submitter, spec(), terms::<T>())?;
+	Pallet::<T>::do_submit_job(submitter, spec(), terms::<T>(), Balance::MAX)?;
 	Ok(id)
 }
 
@@ -195,6 +195,7 @@ pub(crate) fn audited<T: Config>(charged: &Charged, trainer: &T::AccountId) -> J
 		work: 0,
 		training: 0,
 		price: 0,
+		fee_per_ut: 0,
 		fee: 0,
 		storage: 0,
 		escrow: 0,
@@ -220,6 +221,7 @@ pub(crate) fn audited<T: Config>(charged: &Charged, trainer: &T::AccountId) -> J
 		digest: H256::zero(),
 		quote,
 		state: JobState::Auditing,
+		posted: 0,
 		since: 0,
 		deadline: 0,
 		seed: Some(case.seed),
@@ -239,7 +241,7 @@ mod benchmarks {
 		let (spec, terms) = (spec(), terms::<T>());
 
 		#[extrinsic_call]
-		_(RawOrigin::Signed(submitter), spec, terms);
+		_(RawOrigin::Signed(submitter), spec, terms, Balance::MAX);
 
 		assert_eq!(NextJob::<T>::get(), 1);
 	}
@@ -253,7 +255,7 @@ mod benchmarks {
 		let (spec, terms) = (spec(), Terms { replicas: 1, ..terms::<T>() });
 
 		#[extrinsic_call]
-		_(RawOrigin::Signed(submitter), trainer, spec, terms);
+		_(RawOrigin::Signed(submitter), trainer, spec, terms, Balance::MAX);
 
 		assert_eq!(NextJob::<T>::get(), 1);
 		Ok(())

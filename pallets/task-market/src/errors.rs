@@ -21,7 +21,7 @@ mod errors {
 		BadAuditSegments,
 		/// The price of a `ut` is zero.
 		ZeroPrice,
-		/// The fee of a verifier is below `MinAuditFee`, or below the price at `FeePerUt` of the
+		/// The fee of a verifier is below `MinAuditFee`, or below the price at `ComputePrice` of the
 		/// segments that it replays: raise `audit_fee` to what `TrainyardApi_audit_fee` says.
 		AuditFeeTooLow,
 		/// The fee of a verifier is more than four times the least one of this job: lower `audit_fee`
@@ -109,5 +109,9 @@ mod errors {
 		/// blob where somebody lacks a row, are more than a blob may have: give it fewer rows, or fewer
 		/// inputs a row.
 		ContentTooLarge,
+		/// The protocol fee for a `ut` of this job is above the `max_fee_per_ut` of the call: more was posted
+		/// since it was quoted, or less was trained. Ask `TrainyardApi_quote` again, and name that or a little
+		/// more, or wait: what is above the base fee fades in a day.
+		FeeRose,
 	}
 }

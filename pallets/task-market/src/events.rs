@@ -20,6 +20,8 @@ mod events {
 			work: MicroUt,
 			/// What is held.
 			escrow: Balance,
+			/// Protocol fee for a `ut` of training, fixed from now on.
+			fee_per_ut: Balance,
 		},
 		/// A trainer applied and its deposit is held.
 		Applied {
@@ -166,6 +168,14 @@ mod events {
 		LateProofOver {
 			/// The job.
 			job: JobId,
+		},
+		/// A part of the protocol fee of a job was burned that bought no power: for its place on the market,
+		/// by the time.
+		PlaceCharged {
+			/// The job.
+			job: JobId,
+			/// What was burned.
+			amount: Balance,
 		},
 	}
 }

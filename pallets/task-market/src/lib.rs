@@ -14,6 +14,7 @@
 //! - [`life_cycle`] is the state machine: what each state waits for, until when, and what
 //!   happens then.
 //! - [`parties`] is what submitters and trainers do: post, apply, take back, agree.
+//! - [`price`] is the fee for power, which follows what is minted and what is trained, and what markets paid.
 //! - [`money`] holds and moves every unit: quotes, escrow, deposits, settlement, slashes.
 //! - [`disputes`] is what the court asks about results, and what a conviction does; [`late`] is the same
 //!   for a week after a job was settled.
@@ -52,6 +53,7 @@ pub mod listings;
 mod mock;
 pub mod money;
 pub mod parties;
+pub mod price;
 #[cfg(test)]
 mod tests;
 mod try_state;
@@ -78,10 +80,11 @@ pub mod pallet {
 	};
 	use frame_system::pallet_prelude::*;
 	use trainyard_pallet_support::agenda::Clock;
-	use trainyard_program::spec::JobSpec;
+	use trainyard_program::{needs::MachineClass, spec::JobSpec};
 	use trainyard_protocol::{
-		fees::FEE_PER_UT,
+		fees::COMPUTE_PRICE,
 		job::{Balance, BlockNumber, Ending, Fate, Settlement, Terms, MAX_REPLICAS, MIN_AUDIT_FEE},
+		price::{ClassPrice, Volumes},
 		JobId, MicroUt, Text, H256,
 	};
 	use trainyard_traits::{
@@ -152,13 +155,16 @@ pub mod pallet {
 		#[pallet::constant]
 		type MinDeposit: Get<Balance>;
 
-		/// Protocol fee for one `ut` of training, burned when a replica is accepted: the floor
-		/// price of power.
-		#[pallet::constant]
-		type FeePerUt: Get<Balance>;
+		/// What the present block mints: the price of power follows it, see [`price`](crate::price).
+		type BlockReward: Get<Balance>;
 
-		/// Least fee of a verifier for a round. Where the price of what it replays, at the job's
-		/// price of a `ut` and at least at `FeePerUt`, is more, that price is the least fee.
+		/// What the protocol says that computing a `ut` costs: least fees of verifiers and deposits of
+		/// challenges go by it, whatever the job pays.
+		#[pallet::constant]
+		type ComputePrice: Get<Balance>;
+
+		/// Least fee of a verifier for a round. Where the price of what it replays at `ComputePrice` is
+		/// more, that price is the least fee.
 		#[pallet::constant]
 		type MinAuditFee: Get<Balance>;
 
@@ -350,6 +356,14 @@ pub mod pallet {
 	#[pallet::storage]
 	pub type Cursor<T> = StorageValue<_, BlockNumber>;
 
+	/// The volumes of training by which the fee for power goes, as they were when they last changed.
+	#[pallet::storage]
+	pub type Market<T> = StorageValue<_, Volumes, ValueQuery>;
+
+	/// What a `ut` cost where a job was accepted, by class of machines.
+	#[pallet::storage]
+	pub type Prices<T> = StorageMap<_, Twox64Concat, MachineClass, ClassPrice, OptionQuery>;
+
 	/// All that this pallet ever burned: protocol fees, and what could be delivered neither
 	/// to its recipient nor to the jackpot.
 	#[pallet::storage]
@@ -380,7 +394,10 @@ pub mod pallet {
 				T::MinAuditFee::get() <= MIN_AUDIT_FEE,
 				"MinAuditFee above what clients take it for"
 			);
-			assert!(T::FeePerUt::get() <= FEE_PER_UT, "FeePerUt above what clients take it for");
+			assert!(
+				T::ComputePrice::get() <= COMPUTE_PRICE,
+				"ComputePrice above what clients take it for"
+			);
 		}
 
 		#[cfg(feature = "try-runtime")]
@@ -394,15 +411,23 @@ pub mod pallet {
 		/// Posts a job that any trainer may apply for, and holds its escrow: the price and 15 % of
 		/// it for each replica after the first, the protocol fee, and `verifiers x audit fee x audit
 		/// rounds`. A deposit for the record is held besides until that is removed.
+		///
+		/// The protocol fee moves with the market and is fixed by this call. Where it is more than
+		/// `max_fee_per_ut` for a `ut` of training, the call fails with `FeeRose`.
 		#[pallet::call_index(0)]
 		#[pallet::weight(T::WeightInfo::submit_job())]
-		pub fn submit_job(origin: OriginFor<T>, spec: JobSpec, terms: Terms) -> DispatchResult {
+		pub fn submit_job(
+			origin: OriginFor<T>,
+			spec: JobSpec,
+			terms: Terms,
+			max_fee_per_ut: Balance,
+		) -> DispatchResult {
 			let submitter = ensure_signed(origin)?;
-			Self::do_submit_job(submitter, spec, terms)
+			Self::do_submit_job(submitter, spec, terms, max_fee_per_ut)
 		}
 
 		/// Orders a job from `trainer` at its listing's price or more; only `trainer` may
-		/// apply.
+		/// apply. The protocol fee is as for `submit_job`.
 		#[pallet::call_index(1)]
 		#[pallet::weight(T::WeightInfo::order())]
 		pub fn order(
@@ -410,9 +435,10 @@ pub mod pallet {
 			trainer: T::AccountId,
 			spec: JobSpec,
 			terms: Terms,
+			max_fee_per_ut: Balance,
 		) -> DispatchResult {
 			let submitter = ensure_signed(origin)?;
-			Self::do_order(submitter, trainer, spec, terms)
+			Self::do_order(submitter, trainer, spec, terms, max_fee_per_ut)
 		}
 
 		/// Applies for an open job. The caller's deposit is held until the draw passes it over or

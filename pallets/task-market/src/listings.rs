@@ -3,7 +3,7 @@
 use crate::{Config, Error, Event, Listing, Listings, Pallet, SweptListing, WeightInfo};
 use frame_support::{ensure, pallet_prelude::DispatchResult, traits::Get, weights::Weight};
 use trainyard_program::spec::JobSpec;
-use trainyard_protocol::job::Terms;
+use trainyard_protocol::job::{Balance, Terms};
 use trainyard_traits::TrainerRegistry;
 
 impl<T: Config> Pallet<T> {
@@ -54,6 +54,7 @@ impl<T: Config> Pallet<T> {
 		trainer: T::AccountId,
 		spec: JobSpec,
 		terms: Terms,
+		max_fee_per_ut: Balance,
 	) -> DispatchResult {
 		let listing = Listings::<T>::get(&trainer).ok_or(Error::<T>::NotListed)?;
 		ensure!(T::Trainers::is_trainer(&trainer), Error::<T>::NotATrainer);
@@ -62,6 +63,7 @@ impl<T: Config> Pallet<T> {
 		ensure!(terms.price_per_ut >= listing.price_per_ut, Error::<T>::PriceBelowListing);
 		let spec = Self::checked(spec)?;
 		let quote = Self::checked_quote(&spec, &terms)?;
+		ensure!(quote.fee_per_ut <= max_fee_per_ut, Error::<T>::FeeRose);
 		ensure!(quote.work <= listing.max_work, Error::<T>::WorkAboveListing);
 		Self::post(submitter, Some(trainer), spec, terms, quote)
 	}

@@ -128,6 +128,8 @@ parameter_types! {
 	/// Deposits for records. Nothing, but where a test is about them.
 	pub static RecordBase: Balance = 0;
 	pub static RecordByte: Balance = 0;
+	/// What a block mints. As it is, the fee for a `ut` in an empty market is 1,000,000 units.
+	pub static BlockReward: Balance = 1_157_407;
 	/// For how long machines may be away.
 	pub static Patience: u32 = 0;
 	/// For how long accepted results can be challenged after the settlement.
@@ -165,7 +167,8 @@ impl Config for Test {
 	type Jackpot = Jackpot;
 	type ServiceWeight = ServiceWeight;
 	type MinDeposit = ConstU128<50_000>;
-	type FeePerUt = ConstU128<1_000_000>;
+	type BlockReward = BlockReward;
+	type ComputePrice = ConstU128<1_000_000>;
 	type MinAuditFee = MinAuditFee;
 	type StorageByte = StorageByte;
 	type MaxRescue = MaxRescue;
@@ -217,6 +220,7 @@ pub fn new_test_ext() -> sp_io::TestExternalities {
 		StorageByte::set(0);
 		RecordBase::set(0);
 		RecordByte::set(0);
+		BlockReward::set(1_157_407);
 		Patience::set(0);
 		LateBlocks::set(0);
 		Disputes::set(0);

@@ -8,7 +8,8 @@
 //!   they trained, the part of undecided ones that the terms name, what seats of the audit get back of
 //!   what they paid for pieces that their draws read, audit fees earned (a tenth of all of them for those who
 //!   found forced errors, or to the jackpot where nobody did), the protocol fee of accepted replicas
-//!   that did not diverge (burned), and all the rest back to the submitter, what an early stop saved
+//!   that did not diverge, and for the place of what bought nothing ([`crate::price`]; burned), and all the
+//!   rest back to the submitter, what an early stop saved
 //!   included;
 //! - from each deposit: what its replica's fate costs ([`lost_deposit`]), shared out by
 //!   [`LostShares`], and the rest back to the trainer, of an accepted one but for a fifth, which is
@@ -20,8 +21,8 @@
 //! [`Settlement`] books such a payment under its purpose.
 
 use crate::{
-	lost_deposit, Config, Error, Event, Guilty, Hearings, HoldReason, Job, Locked, Pallet, Quote,
-	SpecFault, TotalBurned, Worth,
+	lost_deposit, price::Bought, Config, Error, Event, Guilty, Hearings, HoldReason, Job, Locked,
+	Pallet, Quote, SpecFault, TotalBurned, Worth,
 };
 use alloc::{
 	collections::{BTreeMap, BTreeSet},
@@ -94,7 +95,7 @@ impl<T: Config> Pallet<T> {
 		let most = fees::most_audit_fee(least);
 		ensure!(terms.audit_fee <= most, Error::<T>::AuditFeeTooHigh);
 		let rates = Rates {
-			fee_per_ut: T::FeePerUt::get(),
+			fee_per_ut: Self::fee_per_ut(spec, &parts).map_err(fault)?,
 			min_deposit: T::MinDeposit::get(),
 			record_base: T::RecordBase::get(),
 			record_byte: T::RecordByte::get(),
@@ -137,10 +138,9 @@ impl<T: Config> Pallet<T> {
 		}
 	}
 
-	/// Returns the least fee of a verifier that replays this much: its price by the protocol's fee for a
-	/// `ut`, or `MinAuditFee` where that is more.
+	/// Returns the least fee of a verifier that replays this much: its price at `ComputePrice`, or `MinAuditFee` where that is more.
 	pub(crate) fn least_fee(audit: MicroUt) -> Option<Balance> {
-		fees::least_audit_fee(audit, T::FeePerUt::get(), T::MinAuditFee::get())
+		fees::least_audit_fee(audit, T::ComputePrice::get(), T::MinAuditFee::get())
 	}
 
 	/// Holds the escrow of a job, and the deposit for its record.
@@ -181,6 +181,7 @@ impl<T: Config> Pallet<T> {
 		let undecided = Self::undecided_results(job);
 		let spec = (accepted || undecided > 0).then(|| Self::spec(id)).flatten();
 		let mints_power = spec.as_ref().is_some_and(|spec| spec.mints_power());
+		let mut bought = Bought::new::<T>(job);
 		let mut credited = BTreeMap::new();
 		for replica in &job.replicas {
 			let pay = match replica.fate {
@@ -190,17 +191,19 @@ impl<T: Config> Pallet<T> {
 					// of several identities would compute once and be paid often.
 					let worth = Self::worth(job, spec.as_ref(), segments).of_each(drawn);
 					if mints_power && replica.fate == Fate::Accepted {
-						let (who, work) = (&replica.trainer, worth.training);
+						let (who, work) = (&replica.trainer, bought.power(worth.training));
 						if let Some(at) = T::Trainers::credit_training(who, work) {
 							credited.insert(who, (work, at));
 						}
 					}
 					Self::burn(HoldReason::Escrow, &job.submitter, worth.fee);
 					add(&mut settlement.burned, worth.fee);
+					bought.add(&worth);
 					worth.price
 				}
-				// All that was trained is paid. It made no power, so it burns no fee for power: who
-				// builds a specification to diverge gains nothing, and costs its trainers nothing.
+				// All that was trained is paid. It made no power, so it burns no fee for power, but that
+				// for its place: who builds a specification to diverge gains nothing, and costs its
+				// trainers nothing.
 				Fate::Diverged => {
 					let segments = replica.segments.unwrap_or(u32::MAX);
 					Self::worth(job, spec.as_ref(), segments).of_each(drawn).price
@@ -218,6 +221,9 @@ impl<T: Config> Pallet<T> {
 			Self::pay(id, HoldReason::Escrow, &job.submitter, &replica.trainer, pay);
 			add(&mut settlement.paid_to_trainers, pay);
 		}
+		let place = Self::note_ended(id, job, &bought);
+		Self::burn(HoldReason::Escrow, &job.submitter, place);
+		add(&mut settlement.burned, place);
 		// The escrow covers no more.
 		let mut storage = quote.storage;
 		for (seat, amount) in stored {

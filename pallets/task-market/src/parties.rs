@@ -24,9 +24,11 @@ impl<T: Config> Pallet<T> {
 		submitter: T::AccountId,
 		spec: JobSpec,
 		terms: Terms,
+		max_fee_per_ut: Balance,
 	) -> DispatchResult {
 		let spec = Self::checked(spec)?;
 		let quote = Self::checked_quote(&spec, &terms)?;
+		ensure!(quote.fee_per_ut <= max_fee_per_ut, Error::<T>::FeeRose);
 		Self::post(submitter, None, spec, terms, quote)
 	}
 
@@ -41,6 +43,7 @@ impl<T: Config> Pallet<T> {
 		let id = NextJob::<T>::get();
 		let next = id.checked_add(1).ok_or(Error::<T>::TooManyJobs)?;
 		Self::hold_escrow(&submitter, &quote)?;
+		Self::note_posted(&quote);
 		NextJob::<T>::put(next);
 		let now = Self::now();
 		let deadline = now.saturating_add(terms.apply_blocks);
@@ -52,6 +55,7 @@ impl<T: Config> Pallet<T> {
 			terms,
 			quote,
 			state: JobState::Open,
+			posted: now,
 			since: now,
 			deadline,
 			seed: None,
@@ -62,8 +66,15 @@ impl<T: Config> Pallet<T> {
 		Specs::<T>::insert(id, spec);
 		Jobs::<T>::insert(id, job);
 		Self::schedule(id, deadline);
-		let (work, escrow) = (quote.work, quote.escrow);
-		Self::deposit_event(Event::JobPosted { job: id, submitter, invited, work, escrow });
+		let Quote { work, escrow, fee_per_ut, .. } = quote;
+		Self::deposit_event(Event::JobPosted {
+			job: id,
+			submitter,
+			invited,
+			work,
+			escrow,
+			fee_per_ut,
+		});
 		Ok(())
 	}
 

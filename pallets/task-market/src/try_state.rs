@@ -3,15 +3,20 @@
 #![cfg(any(feature = "std", feature = "try-runtime"))]
 
 use crate::{
-	Agenda, Applicants, Config, Cursor, Due, Guilty, Hearings, HoldReason, Jobs, Lates, NextJob,
-	Pallet, Replica, Specs, Uploading,
+	Agenda, Applicants, Config, Cursor, Due, Guilty, Hearings, HoldReason, Jobs, Lates, Market,
+	NextJob, Pallet, Prices, Replica, Specs, Uploading,
 };
 use alloc::collections::BTreeMap;
-use frame_support::{ensure, traits::fungible::InspectHold};
+use frame_support::{
+	ensure,
+	traits::{fungible::InspectHold, Get},
+};
 use sp_runtime::TryRuntimeError;
+use trainyard_program::units;
 use trainyard_protocol::{
 	commitment,
 	job::{Balance, Ending, Fate, JobState},
+	price::{DAY, LEAST_FEE, MOST_FEE},
 };
 
 impl<T: Config> Pallet<T> {
@@ -20,6 +25,7 @@ impl<T: Config> Pallet<T> {
 	/// all that are on record.
 	pub fn do_try_state() -> Result<(), TryRuntimeError> {
 		Self::check_agenda()?;
+		Self::check_market()?;
 		let none = BTreeMap::<T::AccountId, Balance>::new;
 		let (mut escrows, mut deposits, mut records) = (none(), none(), none());
 		let add = |held: &mut BTreeMap<T::AccountId, Balance>, who: &T::AccountId, amount| {
@@ -76,10 +82,10 @@ impl<T: Config> Pallet<T> {
 				let whole =
 					|r: &Replica<_>| matches!(r.fate, Fate::Accepted | Fate::Idle | Fate::Revoked);
 				let burns = job.replicas.iter().any(whole);
-				ensure!(
-					burns || s.burned == 0,
-					"the fee for power where nothing was trained to an end"
-				);
+				ensure!(s.burned <= job.quote.fee, "more was burned for power than its fee");
+				let full = s.burned == job.quote.fee && job.quote.fee > 0;
+				let held = job.since.saturating_sub(job.posted) >= DAY;
+				ensure!(burns || held || !full, "the whole fee for power that nobody bought");
 				let diverged = |r: &Replica<_>| r.fate != Fate::Diverged || r.diverged;
 				ensure!(
 					job.replicas.iter().all(diverged),
@@ -152,6 +158,27 @@ impl<T: Config> Pallet<T> {
 					"an account's holds differ from its escrows, deposits and records"
 				);
 			}
+		}
+		Ok(())
+	}
+
+	/// Checks that volumes and prices are of blocks that were, and that the fee follows from them within its
+	/// bounds.
+	fn check_market() -> Result<(), TryRuntimeError> {
+		let now = Self::now();
+		let market = Market::<T>::get();
+		ensure!(market.at <= now, "the volumes of the market are of a block to come");
+		let reward = T::BlockReward::get();
+		let (base, fee) = (Self::volumes().base(reward), Self::volumes().fee(reward, 1));
+		ensure!((LEAST_FEE..=MOST_FEE).contains(&base), "the base fee is out of its bounds");
+		ensure!((base..=MOST_FEE).contains(&fee), "the fee is out of its bounds");
+		for (_, price) in Prices::<T>::iter() {
+			ensure!(price.at <= now, "a price of a block to come");
+		}
+		for (_, job) in Jobs::<T>::iter() {
+			ensure!(job.posted <= now, "a job was posted in a block to come");
+			let fee = units::price(job.quote.training, job.quote.fee_per_ut);
+			ensure!(fee == Some(job.quote.fee), "a job's fee is not what its fee per ut makes it");
 		}
 		Ok(())
 	}

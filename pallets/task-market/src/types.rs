@@ -36,6 +36,8 @@ pub struct Job<AccountId> {
 	pub quote: Quote,
 	/// Where it stands.
 	pub state: JobState,
+	/// Height at which it was posted.
+	pub posted: BlockNumber,
 	/// Height at which the present state began. For [`JobState::Seeding`] the draw height, which may
 	/// still come: the assignment seed forms from the blocks after it.
 	pub since: BlockNumber,
@@ -96,6 +98,8 @@ pub struct Quote {
 	pub training: MicroUt,
 	/// Price of the work, done once.
 	pub price: Balance,
+	/// Protocol fee for a `ut` of training, fixed at posting; 0 where the job earns no power.
+	pub fee_per_ut: Balance,
 	/// Protocol fee of all replicas together, burned.
 	pub fee: Balance,
 	/// The part of the escrow for what trainers may have to store for an audit.
@@ -188,12 +192,14 @@ impl Quote {
 		sizes: PieceSizes,
 		results: u32,
 	) -> Self {
-		let Sums { work, training, price, fee, storage, escrow, deposit, record } = sums;
+		let Sums { work, training, price, fee_per_ut, fee, storage, escrow, deposit, record } =
+			sums;
 		Self {
 			parts,
 			work,
 			training,
 			price,
+			fee_per_ut,
 			fee,
 			storage,
 			escrow,

@@ -1,12 +1,15 @@
 //! What clients ask, through the runtime API. The views of a job lack its audit, which
 //! belongs to another pallet and is filled in by the runtime.
 
-use crate::{Applicants, Config, Due, Jobs, Lates, Listings, NextJob, Pallet, Quote, Specs};
+use crate::{
+	Applicants, Config, Due, Jobs, Lates, Listings, NextJob, Pallet, Prices, Quote, Specs,
+};
 use alloc::vec::Vec;
+use frame_support::traits::Get;
 use trainyard_program::{spec::JobSpec, work};
 use trainyard_protocol::{
 	job::{Balance, Terms},
-	views::{JobView, ListingView, QuoteView, ReplicaView},
+	views::{ClassPriceView, JobView, ListingView, MarketView, QuoteView, ReplicaView},
 	JobId,
 };
 use trainyard_traits::{Submissions, TrainerRegistry};
@@ -18,9 +21,25 @@ impl<T: Config> Pallet<T> {
 	/// Returns what posting this job would come to; `None` where the chain would refuse it.
 	pub fn quote(spec: JobSpec, terms: &Terms) -> Option<QuoteView> {
 		let quote = Self::checked_quote(&spec.check().ok()?, terms).ok()?;
-		let Quote { work, training, price, fee, escrow, deposit, record, .. } = quote;
+		let Quote { work, training, price, fee_per_ut, fee, escrow, deposit, record, .. } = quote;
 		let pay = quote.whole().of_each(terms.replicas).price;
-		Some(QuoteView { work, training, price, pay, fee, escrow, deposit, record })
+		Some(QuoteView { work, training, price, pay, fee_per_ut, fee, escrow, deposit, record })
+	}
+
+	/// Returns what training costs now.
+	pub fn market() -> MarketView {
+		let (volumes, reward, now) = (Self::volumes(), T::BlockReward::get(), Self::now());
+		let prices = Prices::<T>::iter()
+			.map(|(machine, price)| ClassPriceView { machine, price: price.aged(now) })
+			.collect();
+		MarketView {
+			fee_per_ut: volumes.fee(reward, 1),
+			base_fee_per_ut: volumes.base(reward),
+			bought: volumes.bought,
+			posted: volumes.posted,
+			free: volumes.free(),
+			prices,
+		}
 	}
 
 	/// Returns the least `audit_fee` for this specification and the other terms; `None` where the

@@ -3,7 +3,7 @@
 use crate::{
 	job::{Balance, Terms, MAX_AUDIT_ROUNDS, MIN_AUDIT_FEE},
 	pieces::Piece,
-	relay,
+	price, relay,
 };
 use codec::Encode;
 use trainyard_program::{
@@ -14,8 +14,9 @@ use trainyard_program::{
 	MicroUt,
 };
 
-/// Protocol fee for one `ut` of training, in the currency's smallest unit: 1 TRY.
-pub const FEE_PER_UT: Balance = 1_000_000_000_000;
+/// What the protocol says that computing a `ut` costs, in the currency's smallest unit: 1 TRY. Fees of seats and
+/// deposits of challenges go by it. It is no [price of power](crate::price), which follows the market.
+pub const COMPUTE_PRICE: Balance = 1_000_000_000_000;
 /// Least deposit of a trainer, before the audit fees: 1 TRY.
 pub const MIN_DEPOSIT: Balance = 1_000_000_000_000;
 /// Deposit for the record of a job, besides its specification: five entries and 3,000 bytes, with
@@ -41,8 +42,8 @@ pub const SILENT_FEES: Balance = 250_000_000_000;
 /// Most fee of a verifier, as a multiple of the least one of the same job. What a seat puts at stake follows
 /// its fee, and a submitter could otherwise name one whose stake only friends have.
 pub const MOST_AUDIT_FEE: Balance = 4;
-/// A trainer's deposit as a multiple of the larger of price and protocol fee. No attack that an audit can
-/// miss pays with it, for shares of power and of bonds up to 40 %: `tools/slots/court.py` computes it.
+/// A trainer's deposit as a multiple of the larger of price and [worth of the power](price::POWER_WORTH) that is
+/// paid for. No attack that an audit can miss pays with it, for shares of power and of bonds up to 40 %: `tools/slots/court.py` computes it.
 pub const DEPOSIT_MULTIPLE: Balance = 3;
 /// What each further replica adds to the pay of all, as a part of the price in percent. One owner of
 /// several computes once, and honest replicas are insurance: each is one more chance that a result
@@ -52,7 +53,8 @@ pub const REPLICA_PERCENT: Balance = 15;
 /// Amounts of a chain from which the sums of a job follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rates {
-	/// Protocol fee for one `ut` of training.
+	/// Protocol fee for one `ut` of training, for this job: [`price::Volumes::fee`], or nothing where the
+	/// job earns no power.
 	pub fee_per_ut: Balance,
 	/// Least deposit of a trainer, before the audit fees.
 	pub min_deposit: Balance,
@@ -67,9 +69,9 @@ pub struct Rates {
 }
 
 impl Rates {
-	/// The rates of this project's runtime.
+	/// The rates of this project's runtime, with the fee of a chain on which nobody has trained.
 	pub const RUNTIME: Rates = Rates {
-		fee_per_ut: FEE_PER_UT,
+		fee_per_ut: price::FIRST_FEE,
 		min_deposit: MIN_DEPOSIT,
 		record_base: RECORD_BASE,
 		record_byte: RECORD_BYTE,
@@ -87,6 +89,8 @@ pub struct Sums {
 	pub training: MicroUt,
 	/// Price of the work, done once.
 	pub price: Balance,
+	/// Protocol fee for a `ut` of training.
+	pub fee_per_ut: Balance,
 	/// Protocol fee of all replicas together.
 	pub fee: Balance,
 	/// The part of the escrow for what seats get back of what they paid for pieces that their draws
@@ -97,8 +101,9 @@ pub struct Sums {
 	/// Held from the submitter until the job ends: the pay of all replicas, the fee, the fees of a
 	/// full committee for all rounds that an audit may take, and `storage`.
 	pub escrow: Balance,
-	/// Held from each trainer until the job ends: [`DEPOSIT_MULTIPLE`] times the larger of price and fee,
-	/// or the least deposit where that is more, and the same audit fees. So a cheat's deposit always
+	/// Held from each trainer until the job ends: [`DEPOSIT_MULTIPLE`] times the larger of the price and what
+	/// the power is [worth](price::POWER_WORTH) at most, or the least deposit where that is more, and the same
+	/// audit fees. So a cheat's deposit always
 	/// covers the submitter's loss.
 	pub deposit: Balance,
 	/// Held from the submitter until the record of the job is removed.
@@ -127,11 +132,13 @@ impl Sums {
 		let relays = relays_of(lacking, relay::Fees::of(rates.relay_fee, price))?;
 		let storage = half.checked_add(relays)?.checked_mul(Balance::from(terms.replicas))?;
 		let escrow = pay.checked_add(fee)?.checked_add(audit)?.checked_add(storage)?;
-		let stake = price.max(fee).checked_mul(DEPOSIT_MULTIPLE)?;
+		let worth = fee.checked_mul(price::POWER_WORTH)?;
+		let stake = price.max(worth).checked_mul(DEPOSIT_MULTIPLE)?;
 		let deposit = rates.min_deposit.max(stake).checked_add(audit)?;
 		let bytes = rates.record_byte.checked_mul(spec.encoded_size() as Balance)?;
 		let record = rates.record_base.checked_add(bytes)?;
-		Some(Self { work, training, price, fee, storage, escrow, deposit, record })
+		let fee_per_ut = rates.fee_per_ut;
+		Some(Self { work, training, price, fee_per_ut, fee, storage, escrow, deposit, record })
 	}
 }
 
@@ -185,17 +192,17 @@ pub fn paid_per_ut(terms: &Terms) -> Balance {
 
 /// Returns the least fee of a verifier for one round of a job with these terms, of which neither the fee nor
 /// the price is looked at: the price of [`work::audit_micro_ut`] of all that it replays of a result at
-/// [`FEE_PER_UT`], rounded up; or [`MIN_AUDIT_FEE`] where that is less. Whoever pays only themselves could
+/// [`COMPUTE_PRICE`], rounded up; or [`MIN_AUDIT_FEE`] where that is less. Whoever pays only themselves could
 /// name any price. Fails with [`SpecError::WorkOverflow`] where the work or the fee leaves its range.
 pub fn audit_fee(spec: &CheckedSpec, terms: &Terms) -> Result<Balance, SpecError> {
 	let work = work::audit_micro_ut(spec, terms.replays(spec.segments()))?;
-	least_audit_fee(work, FEE_PER_UT, MIN_AUDIT_FEE).ok_or(SpecError::WorkOverflow)
+	least_audit_fee(work, COMPUTE_PRICE, MIN_AUDIT_FEE).ok_or(SpecError::WorkOverflow)
 }
 
-/// Returns the least fee of a verifier that replays `audit` in one round, on a chain with this
-/// protocol fee for a `ut` and this `least` fee; `None` on overflow.
-pub fn least_audit_fee(audit: MicroUt, fee_per_ut: Balance, least: Balance) -> Option<Balance> {
-	Some(units::price(audit, fee_per_ut)?.max(least))
+/// Returns the least fee of a verifier that replays `audit` in one round, where computing a `ut` costs this and
+/// no fee is below `least`; `None` on overflow.
+pub fn least_audit_fee(audit: MicroUt, compute_price: Balance, least: Balance) -> Option<Balance> {
+	Some(units::price(audit, compute_price)?.max(least))
 }
 
 /// Returns the most that a fee of a verifier may be, whose `least` is this: [`MOST_AUDIT_FEE`] times that.
@@ -204,12 +211,12 @@ pub fn most_audit_fee(least: Balance) -> Balance {
 }
 
 /// Returns the deposit of a challenge to a result of this job, whose parts these are: what a defence
-/// costs at most. That is [`CHALLENGE_BASE`] and the price of [`Parts::defence_flop`] at the protocol fee
-/// for a `ut`, rounded up. The job's own price is not looked at: with a high one its submitter could price
+/// costs at most. That is [`CHALLENGE_BASE`] and the price of [`Parts::defence_flop`] where computing a `ut`
+/// costs this, rounded up. The job's own price is not looked at: with a high one its submitter could price
 /// out everybody who would challenge or verify. `None` on overflow.
-pub fn challenge_deposit(spec: &JobSpec, parts: &Parts, fee_per_ut: Balance) -> Option<Balance> {
+pub fn challenge_deposit(spec: &JobSpec, parts: &Parts, compute_price: Balance) -> Option<Balance> {
 	let work = units::micro_ut(parts.defence_flop(spec).ok()?)?;
-	units::price(work, fee_per_ut)?.checked_add(CHALLENGE_BASE)
+	units::price(work, compute_price)?.checked_add(CHALLENGE_BASE)
 }
 
 /// Returns the most that a finder has where the defendant was silent and nothing was proven, where the deposit
@@ -428,7 +435,7 @@ mod tests {
 		assert_eq!(u128::from(one.training), (1_500 * parts.step).div_ceil(432_000));
 		assert!(one.training < one.work, "evaluations are paid");
 		assert_eq!(one.price, u128::from(one.work) * 1_000_000);
-		assert_eq!(one.fee, u128::from(one.training) * 1_000_000);
+		assert_eq!(one.fee, u128::from(one.training) * 864_000);
 		let audit = 9 * TRY / 20;
 		assert_eq!(one.storage, 262_500_087_500);
 		assert_eq!(one.escrow, one.price + one.fee + audit + one.storage);
@@ -463,7 +470,7 @@ mod tests {
 		let cheap = Terms { price_per_ut: 1, ..terms(1) };
 		let costly = Rates { fee_per_ut: 1_000 * TRY, ..Rates::RUNTIME };
 		let cheap = Sums::of(&spec, &cheap, &parts, &RESCUE, &costly).unwrap();
-		assert_eq!(cheap.deposit, 3 * cheap.fee + audit, "power has its price too");
+		assert_eq!(cheap.deposit, 6 * cheap.fee + audit, "power is worth twice its fee");
 		assert_eq!(sums(&spec, &Terms { price_per_ut: u128::MAX, ..terms(1) }), None);
 	}
 }

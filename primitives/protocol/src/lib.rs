@@ -28,6 +28,7 @@ pub mod job;
 pub mod merkle;
 pub mod model_file;
 pub mod pieces;
+pub mod price;
 pub mod relay;
 pub mod rows;
 pub mod seats;

@@ -4,6 +4,7 @@ use crate::{
 	audit::{AuditPhase, Decision},
 	job::{Balance, BlockNumber, Fate, JobState, Reveal, Settlement, Terms, WorkResult},
 	pieces::Piece,
+	price::ClassPrice,
 	seats::Resources,
 	JobId, MicroUt, Text, H256,
 };
@@ -11,7 +12,7 @@ use alloc::{string::String, vec::Vec};
 use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
 use scale_info::TypeInfo;
 use serde::{Deserialize, Serialize};
-use trainyard_program::spec::JobSpec;
+use trainyard_program::{needs::MachineClass, spec::JobSpec};
 
 /// A job and everything around it.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, TypeInfo, Serialize, Deserialize)]
@@ -92,6 +93,10 @@ pub struct QuoteView {
 	/// Pay of one accepted replica, where as many train as are wanted.
 	#[serde(with = "trainyard_program::text::decimal")]
 	pub pay: Balance,
+	/// Protocol fee for a `ut` of training, if the job were posted now: name it, or a little more, where you
+	/// post. 0 where the job earns no power.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pub fee_per_ut: Balance,
 	/// Protocol fee of all replicas together, burned.
 	#[serde(with = "trainyard_program::text::decimal")]
 	pub fee: Balance,
@@ -105,6 +110,34 @@ pub struct QuoteView {
 	/// Held from the submitter besides, until the job's record is removed.
 	#[serde(with = "trainyard_program::text::decimal")]
 	pub record: Balance,
+}
+
+/// What training costs now.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, TypeInfo, Serialize, Deserialize)]
+pub struct MarketView {
+	/// Protocol fee for a `ut` of a small job that is posted now.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pub fee_per_ut: Balance,
+	/// The same where not much was posted.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pub base_fee_per_ut: Balance,
+	/// Training whose fee was burned; it fades in ten days.
+	pub bought: MicroUt,
+	/// Training that was posted; it fades in a day.
+	pub posted: MicroUt,
+	/// How much may be posted before the fee is above its base.
+	pub free: MicroUt,
+	/// What a `ut` cost where a job was accepted, by class of machines.
+	pub prices: Vec<ClassPriceView>,
+}
+
+/// What a `ut` cost on the market of a class of machines: a mean by the training whose fee was burned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode, TypeInfo, Serialize, Deserialize)]
+pub struct ClassPriceView {
+	/// The class.
+	pub machine: MachineClass,
+	/// The mean.
+	pub price: ClassPrice,
 }
 
 /// One replica of a job.

@@ -8,11 +8,11 @@ use super::{
 };
 use crate::{
 	AccountId, Balance, Balances, Court, Hashrate, ModelStorage, Runtime, RuntimeCall,
-	RuntimeHoldReason, Submissions, TaskMarket, Verification, MICROUNIT,
+	RuntimeHoldReason, Submissions, System, TaskMarket, Verification, MICROUNIT,
 };
 use frame_support::{
 	parameter_types,
-	traits::{ConstU32, ConstU64},
+	traits::{ConstU32, ConstU64, Get},
 	weights::Weight,
 };
 use pallet_model_storage::UrgentCalls;
@@ -20,6 +20,7 @@ use sp_runtime::Perbill;
 use trainyard_protocol::{
 	blob, fees,
 	job::{BlockNumber, MIN_AUDIT_FEE},
+	price,
 };
 
 /// Blocks of a day, at 6 s each. Periods below are written in these; a chain with other
@@ -33,8 +34,8 @@ parameter_types! {
 	pub ServiceWeight: Weight = Perbill::from_percent(20) * MAX_BLOCK_WEIGHT;
 	/// Least deposit of a trainer, before the audit fees.
 	pub const MinDeposit: Balance = fees::MIN_DEPOSIT;
-	/// The floor price of power: 1 TRY for the work of 7 minutes on 1,000 MFLOPS.
-	pub const FeePerUt: Balance = fees::FEE_PER_UT;
+	/// What computing counts as: 1 TRY for the work of 7 minutes on 1,000 MFLOPS.
+	pub const ComputePrice: Balance = fees::COMPUTE_PRICE;
 	/// Twice what a verdict with evidence costs in transaction fees.
 	pub const MinAuditFee: Balance = MIN_AUDIT_FEE;
 	/// Deposit for the record of a job, besides its specification.
@@ -60,6 +61,20 @@ const _: () = assert!(RecordByte::get() == fees::RECORD_BYTE, "clients show anot
 
 const _: () = assert!(LengthFee::get() < fees::STORAGE_BYTE, "storing costs more than the length");
 
+/// What the present block mints.
+pub struct PresentReward;
+
+impl Get<Balance> for PresentReward {
+	fn get() -> Balance {
+		Hashrate::block_reward(System::block_number())
+	}
+}
+
+const _: () = assert!(
+	price::LEAST_BOUGHT / (price::WINDOW / price::DAY) as u64 == pallet_hashrate::TRAINING_FLOOR,
+	"the fee falls from the volume on from which training has its whole part of the weight"
+);
+
 impl pallet_task_market::Config for Runtime {
 	type Currency = Balances;
 	type RuntimeHoldReason = RuntimeHoldReason;
@@ -75,7 +90,8 @@ impl pallet_task_market::Config for Runtime {
 	type Jackpot = Jackpot;
 	type ServiceWeight = ServiceWeight;
 	type MinDeposit = MinDeposit;
-	type FeePerUt = FeePerUt;
+	type BlockReward = PresentReward;
+	type ComputePrice = ComputePrice;
 	type MinAuditFee = MinAuditFee;
 	type MaxRescue = periods::MaxRescue;
 	type MaxBlob = MaxBlob;

@@ -238,8 +238,8 @@ fn samples() -> Vec<RuntimeCall> {
 		H::purge_keys {},
 	];
 	let market = [
-		M::submit_job { spec: JobSpec::example(), terms: terms() },
-		M::order { trainer: who(), spec: JobSpec::example(), terms: terms() },
+		M::submit_job { spec: JobSpec::example(), terms: terms(), max_fee_per_ut: 0 },
+		M::order { trainer: who(), spec: JobSpec::example(), terms: terms(), max_fee_per_ut: 0 },
 		M::apply { job: 0, digest: H256::zero(), forced: H256::zero() },
 		M::cancel { job: 0 },
 		M::poke { job: 0 },

@@ -116,7 +116,9 @@ fn audited_job(
 	set_patience(&mut chain, patience);
 	let (spec, terms) = (job.spec().spec().clone(), terms(&job));
 	let digest = commitment::job(&spec, &terms);
-	assert_ok!(chain.call(Bob, pallet_task_market::Call::submit_job { spec, terms }));
+	assert_ok!(
+		chain.call(Bob, pallet_task_market::Call::submit_job { spec, terms, max_fee_per_ut: TRY })
+	);
 	let id = chain.state(Runtime::active_jobs).last().unwrap().id;
 	let alice = Alice.to_account_id();
 	assert_ok!(chain.call(Alice, applies(&alice, id, digest)));

@@ -110,7 +110,8 @@ fn deliver_as(
 	let quote = chain.state(|| Runtime::quote(spec.clone(), terms())).expect("valid");
 	let escrow = quote.escrow;
 	let digest = commitment::job(&spec, &terms());
-	assert_ok!(chain.call(Bob, pallet_task_market::Call::submit_job { spec, terms: terms() }));
+	let call = pallet_task_market::Call::submit_job { spec, terms: terms(), max_fee_per_ut: TRY };
+	assert_ok!(chain.call(Bob, call));
 	let job = chain.state(Runtime::active_jobs).last().expect("it was posted").id;
 	assert_eq!(view(chain, job).settlement.escrowed, escrow);
 	let alice = Alice.to_account_id();

@@ -278,7 +278,9 @@ impl Scene {
 		terms: &Terms,
 	) -> Result<JobId, DispatchError> {
 		let (spec, terms) = (spec.clone(), terms.clone());
-		self.call(who, pallet_task_market::Call::submit_job { spec, terms })?;
+		let call =
+			pallet_task_market::Call::submit_job { spec, terms, max_fee_per_ut: Balance::MAX };
+		self.call(who, call)?;
 		Ok(self.chain.state(pallet_task_market::NextJob::<Runtime>::get) - 1)
 	}
 

@@ -283,10 +283,13 @@ impl World {
 	fn new_job(&mut self) -> Option<(Actor, RuntimeCall)> {
 		use pallet_task_market::Call::*;
 		let (who, trainer) = (self.anyone(), self.anyone().account);
-		let (spec, terms) = (self.spec(), self.terms());
+		let (spec, terms, max_fee_per_ut) = (self.spec(), self.terms(), u128::MAX);
 		let call: RuntimeCall = match self.rng.random_range(0..10) {
-			0..7 => submit_job { spec, terms }.into(),
-			7..8 => order { trainer, spec, terms: Terms { replicas: 1, ..terms } }.into(),
+			0..7 => submit_job { spec, terms, max_fee_per_ut }.into(),
+			7..8 => {
+				let terms = Terms { replicas: 1, ..terms };
+				order { trainer, spec, terms, max_fee_per_ut }.into()
+			}
 			8..9 => post_listing {
 				price_per_ut: self.rng.random_range(0..100) * TRY,
 				max_work: u64::MAX,

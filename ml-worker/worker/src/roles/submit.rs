@@ -59,6 +59,19 @@ pub enum SubmitError {
 		/// The account.
 		account: AccountId32,
 	},
+	/// The protocol fee is above what the submitter pays.
+	#[error(
+		"the protocol fee for a ut of this job is {} now, and you pay {} at most. Wait: what others \
+		 posted fades in a day, and what is trained lowers the fee; `trainyard market` shows it. Or \
+		 raise --max-fee",
+		amount::format(*.fee_per_ut), amount::format(*.most)
+	)]
+	Fee {
+		/// What it is.
+		fee_per_ut: Balance,
+		/// What the submitter pays.
+		most: Balance,
+	},
 	/// It was posted, but its number cannot be found.
 	#[error("the job was posted, but its number was not found; `trainyard status` lists it")]
 	Lost,
@@ -90,28 +103,41 @@ pub struct Posted {
 	pub escrow: Balance,
 }
 
-/// Posts a job; with `trainer`, orders it from that trainer through its listing.
+/// Returns the most that a submitter pays for a `ut` who named nothing and was quoted this fee: a quarter more.
+/// Others may post in the meantime, and the base rises where little is trained.
+fn most_fee(quoted: Balance) -> Balance {
+	quoted.saturating_add(quoted / 4)
+}
+
+/// Posts a job; with `trainer`, orders it from that trainer through its listing. It is not posted where the
+/// protocol fee for a `ut` is above `max_fee`, or without that a quarter above what the chain quotes.
 pub async fn post(
 	sender: &Transactor,
 	spec: &CheckedSpec,
 	terms: &Terms,
 	trainer: Option<&AccountId32>,
+	max_fee: Option<Balance>,
 ) -> Result<Posted, SubmitError> {
 	let chain = sender.chain();
 	if let Some(reason) = demands::refusal(spec, terms) {
 		return Err(SubmitError::Refused(reason));
 	}
-	let Some(QuoteView { work, escrow, record, .. }) = chain.quote(spec, terms).await? else {
+	let Some(quote) = chain.quote(spec, terms).await? else {
 		return Err(SubmitError::Refused(why_refused(chain, spec, terms).await?));
 	};
+	let QuoteView { work, escrow, record, fee_per_ut, .. } = quote;
+	let most = max_fee.unwrap_or(most_fee(fee_per_ut));
+	if fee_per_ut > most {
+		return Err(SubmitError::Fee { fee_per_ut, most });
+	}
 	let account = *sender.account();
 	let free = chain.account(&account).await?.free;
 	if free < escrow.saturating_add(record).saturating_add(FEE_MARGIN) {
 		return Err(SubmitError::Balance { escrow, record, free, account });
 	}
 	let call = match trainer {
-		Some(trainer) => calls::order(trainer, spec, terms),
-		None => calls::submit_job(spec, terms),
+		Some(trainer) => calls::order(trainer, spec, terms, most),
+		None => calls::submit_job(spec, terms, most),
 	};
 	let newest = chain.recent_jobs(1).await?.first().map(|job| job.id);
 	let lost = Sent { newest, account: &account, spec, terms, trainer };

@@ -5,7 +5,7 @@ import { keyFromSuri, send } from '../chain.js';
 import { UserError, explainDispatchError } from '../errors.js';
 import { suriOf } from '../secret.js';
 import { jobFromFlags, toChain } from '../spec.js';
-import { formatAmount, formatWork } from '../units.js';
+import { formatAmount, formatWork, parseAmount } from '../units.js';
 import { follow } from './watch-job.js';
 
 /** Most fee of a verifier, as a multiple of the least one of the same job. */
@@ -50,6 +50,10 @@ export default {
 			value: 'N',
 			help: 'part of the pay, in percent, for a result that the audit cannot decide; default 20',
 		},
+		'max-fee': {
+			value: 'TRY',
+			help: 'most protocol fee for one ut of training; default: a quarter more than the chain quotes',
+		},
 		trainer: { value: 'ADDRESS', help: 'order from this trainer, through its listing' },
 		'dry-run': { help: 'print the job as JSON and what it would cost; post nothing' },
 		watch: { help: 'follow the job to its end' },
@@ -60,18 +64,20 @@ export default {
 		if (flags.trainer && !isAddress(flags.trainer)) {
 			throw new UserError(`--trainer: "${flags.trainer}" is not an address`);
 		}
-		return { key: await keyFromSuri(suriOf(flags)), wanted: await jobFromFlags(flags) };
+		const maxFee = flags['max-fee'] === undefined ? undefined : parseAmount(flags['max-fee'], '--max-fee');
+		return { key: await keyFromSuri(suriOf(flags)), wanted: await jobFromFlags(flags), maxFee };
 	},
 
 	async run({ api, flags, prepared, print }) {
-		const { key } = prepared;
+		const { key, maxFee } = prepared;
 		const wanted = await withAuditFee(api, prepared.wanted);
 		const cost = await quote(api, key, wanted);
 		if (flags['dry-run']) {
 			print(
 				`${JSON.stringify(wanted, null, 2)}\nwork ${formatWork(cost.work)}, pay of a replica ` +
 					`${formatAmount(cost.pay)}, escrow ${formatAmount(cost.escrow)}, for its record ` +
-					`${formatAmount(cost.record)}, deposit of a trainer ${formatAmount(cost.deposit)}`,
+					`${formatAmount(cost.record)}, deposit of a trainer ${formatAmount(cost.deposit)}, ` +
+					`protocol fee for a ut ${formatAmount(cost.fee_per_ut)}`,
 				{ ...wanted, ...Object.fromEntries(Object.entries(cost).map(([key, value]) => [key, `${value}`])) },
 			);
 			return;
@@ -84,7 +90,7 @@ export default {
 					`${formatAmount(free)} free. Lower the price, the replicas or the steps, or top up the account`,
 			);
 		}
-		const { id, block } = await postJob(api, key, wanted, flags.trainer);
+		const { id, block } = await postJob(api, key, wanted, flags.trainer, maxFee);
 		print(
 			`job ${id} is posted: ${formatWork(cost.work)} of work, ${formatAmount(cost.escrow)} in escrow (block ${block})`,
 			{ job: id, work: `${cost.work}`, escrow: `${cost.escrow}`, block },
@@ -142,17 +148,30 @@ export async function quote(api, key, wanted) {
 	if (cost.isNone) {
 		throw new UserError(`the chain refuses this job as invalid: ${await reason(api, key, spec, terms)}`);
 	}
-	const { work, pay, escrow, deposit, record } = cost.unwrap();
+	const { work, pay, feePerUt: fee_per_ut, escrow, deposit, record } = cost.unwrap();
 	return Object.fromEntries(
-		Object.entries({ work, pay, escrow, deposit, record }).map(([key, value]) => [key, value.toBigInt()]),
+		Object.entries({ work, pay, fee_per_ut, escrow, deposit, record }).map(([key, value]) => [key, value.toBigInt()]),
 	);
 }
 
-/** Posts a job, or orders it from `trainer`. Returns its number and the hash of its block. */
-export async function postJob(api, key, job, trainer) {
+/** A quarter more than the protocol fee that the chain quotes for a `ut` of a job; nothing where it quotes none. */
+async function mostFee(api, spec, terms) {
+	const cost = await api.call.trainyardApi.quote(spec, terms);
+	// An invalid job is for the chain to refuse.
+	const quoted = cost.isNone ? 0n : cost.unwrap().feePerUt.toBigInt();
+	return quoted + quoted / 4n;
+}
+
+/**
+ * Posts a job, or orders it from `trainer`. It fails with `FeeRose` where the protocol fee for a `ut` is above
+ * `maxFee` by then, or without that a quarter above what the chain quotes. Returns its number and the hash of its
+ * block.
+ */
+export async function postJob(api, key, job, trainer, maxFee) {
 	const { spec, terms } = toChain(await withAuditFee(api, job));
+	const most = maxFee ?? (await mostFee(api, spec, terms));
 	const { taskMarket } = api.tx;
-	const tx = trainer ? taskMarket.order(trainer, spec, terms) : taskMarket.submitJob(spec, terms);
+	const tx = trainer ? taskMarket.order(trainer, spec, terms, most) : taskMarket.submitJob(spec, terms, most);
 	const { events, blockHash } = await send(api, tx, key);
 	const posted = events.find((event) => api.events.taskMarket.JobPosted.is(event));
 	return { id: posted.data.job.toNumber(), block: blockHash.toHex() };
@@ -160,7 +179,8 @@ export async function postJob(api, key, job, trainer) {
 
 /** Why the chain refuses a job: what posting it would fail with, from a dry run. */
 async function reason(api, key, spec, terms) {
-	const signed = await api.tx.taskMarket.submitJob(spec, terms).signAsync(key, { nonce: -1 });
+	const most = (1n << 128n) - 1n;
+	const signed = await api.tx.taskMarket.submitJob(spec, terms, most).signAsync(key, { nonce: -1 });
 	let result;
 	try {
 		result = await api.rpc.system.dryRun(signed.toHex());

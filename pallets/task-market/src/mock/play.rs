@@ -44,7 +44,7 @@ pub fn post_with(who: AccountId, terms: Terms) -> JobId {
 /// Posts this job; returns its number.
 pub fn post_spec(who: AccountId, spec: JobSpec, terms: Terms) -> JobId {
 	let id = crate::NextJob::<Test>::get();
-	assert_ok!(TaskMarket::submit_job(RuntimeOrigin::signed(who), spec, terms));
+	assert_ok!(TaskMarket::submit_job(RuntimeOrigin::signed(who), spec, terms, Balance::MAX));
 	id
 }
 
@@ -214,6 +214,15 @@ pub fn job(id: JobId) -> Job<AccountId> {
 /// Height at which a job is looked at next.
 pub fn due(id: JobId) -> u32 {
 	Due::<Test>::get(id).unwrap()
+}
+
+/// What was burned of the fee of a job for its place on the market.
+pub fn place_of(id: JobId) -> Balance {
+	let charged = events().into_iter().filter_map(|event| match event {
+		crate::Event::PlaceCharged { job, amount } if job == id => Some(amount),
+		_ => None,
+	});
+	charged.sum()
 }
 
 /// Free balance.

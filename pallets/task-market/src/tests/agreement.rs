@@ -27,7 +27,8 @@ fn all_parties_settle_at_once() {
 		let expected = Settlement {
 			escrowed: quote.escrow,
 			paid_to_trainers: 14_000,
-			refunded: quote.escrow - 14_000,
+			burned: place_of(id),
+			refunded: quote.escrow - 14_000 - place_of(id),
 			..Default::default()
 		};
 		assert_eq!(job(id).settlement, expected);

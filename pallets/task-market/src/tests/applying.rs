@@ -152,7 +152,7 @@ fn an_ordered_job_is_for_the_invited_and_begins_at_once() {
 		let list = TaskMarket::post_listing(RuntimeOrigin::signed(12), 1, u64::MAX, <_>::default());
 		assert_ok!(list);
 		let origin = RuntimeOrigin::signed(SUBMITTER);
-		assert_ok!(TaskMarket::order(origin, 12, JobSpec::noisy_example(), terms(1)));
+		assert_ok!(TaskMarket::order(origin, 12, JobSpec::noisy_example(), terms(1), u128::MAX));
 		assert_noop!(try_apply(11, 0), Error::<Test>::NotInvited);
 		assert_ok!(try_apply(12, 0));
 		assert_eq!(due(0), TaskMarket::now() + 1);

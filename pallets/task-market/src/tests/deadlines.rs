@@ -7,6 +7,7 @@ use trainyard_program::{needs::Needs, spec::JobSpec};
 use trainyard_protocol::{
 	audit::Decision,
 	job::{Ending, Fate, JobState},
+	price,
 };
 
 fn fates(id: u32) -> Vec<Fate> {
@@ -25,8 +26,10 @@ fn nobody_applied() {
 		assert_eq!(job(id).state, JobState::Open);
 		run_to(6);
 		assert_eq!(job(id).state, JobState::Ended(Ending::NoApplicants));
-		assert_eq!(free(SUBMITTER), ENDOWMENT);
-		assert_eq!(job(id).settlement.refunded, job(id).quote.escrow);
+		let place = place_of(id);
+		assert_eq!(place, price::place_fee(job(id).quote.fee, 5), "of five blocks");
+		assert_eq!(free(SUBMITTER), ENDOWMENT - place);
+		assert_eq!(job(id).settlement.refunded, job(id).quote.escrow - place);
 	});
 }
 
@@ -57,7 +60,13 @@ fn the_height_of_the_seed_is_not_that_of_a_call() {
 			run_to(at);
 			let id = crate::NextJob::<Test>::get();
 			let origin = RuntimeOrigin::signed(SUBMITTER);
-			assert_ok!(TaskMarket::order(origin, 12, JobSpec::noisy_example(), terms(1)));
+			assert_ok!(TaskMarket::order(
+				origin,
+				12,
+				JobSpec::noisy_example(),
+				terms(1),
+				u128::MAX
+			));
 			apply(id, &[12]);
 			next_block();
 			assert_eq!((job(id).state, job(id).since), (JobState::Seeding, 16), "applied at {at}");

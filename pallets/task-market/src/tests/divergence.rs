@@ -49,13 +49,16 @@ fn a_specification_that_always_diverges_costs_its_trainer_nothing() {
 				escrowed: job.quote.escrow,
 				paid_to_trainers: pay,
 				paid_to_verifiers: 3 * FEE,
-				refunded: job.quote.escrow - pay - 3 * FEE,
+				burned: place_of(id),
+				refunded: job.quote.escrow - pay - 3 * FEE - place_of(id),
 				..Default::default()
 			};
 			assert_eq!(job.settlement, expected);
 			assert_eq!(free(11), ENDOWMENT + pay);
-			assert_eq!(free(SUBMITTER), ENDOWMENT - pay - 3 * FEE);
-			assert_eq!((Credited::get(), TotalBurned::<Test>::get()), (vec![], 0));
+			assert_eq!(free(SUBMITTER), ENDOWMENT - pay - 3 * FEE - place_of(id));
+			// The time for which it kept its place is all that it pays for beside the work.
+			assert!(place_of(id) < job.quote.fee / 100);
+			assert_eq!((Credited::get(), TotalBurned::<Test>::get()), (vec![], place_of(id)));
 		});
 	}
 }

@@ -77,18 +77,20 @@ fn a_trainer_is_paid_for_the_segments_that_it_trained() {
 		assert_eq!(job.replicas[0].segments, Some(12));
 		let (pay, fee) = (pay_of(12), fee_of(12));
 		assert!(pay < job.quote.price && fee < job.quote.fee);
+		let place = place_of(id);
+		assert!(place < (job.quote.fee - fee) / 100, "an hour of a day");
 		let expected = Settlement {
 			escrowed: job.quote.escrow,
 			paid_to_trainers: pay,
 			paid_to_verifiers: 3 * FEE,
-			burned: fee,
-			refunded: job.quote.escrow - pay - fee - 3 * FEE,
+			burned: fee + place,
+			refunded: job.quote.escrow - pay - fee - place - 3 * FEE,
 			..Default::default()
 		};
 		assert_eq!(job.settlement, expected);
 		assert_eq!(free(11), ENDOWMENT + pay);
-		assert_eq!(free(SUBMITTER), ENDOWMENT - pay - fee - 3 * FEE);
-		assert_eq!(TotalBurned::<Test>::get(), fee);
+		assert_eq!(free(SUBMITTER), ENDOWMENT - pay - fee - place - 3 * FEE);
+		assert_eq!(TotalBurned::<Test>::get(), fee + place);
 		assert_eq!(Credited::get(), vec![(11, training_of(12))]);
 	});
 }
@@ -139,7 +141,7 @@ fn each_replica_is_paid_by_its_own_result() {
 		// Of three, each gets a third of the price and 30 % of it, and burns a third of the fee.
 		let pay = pay_of(7) * 130 / 100 / 3;
 		assert_eq!(job.settlement.paid_to_trainers, 2 * pay);
-		assert_eq!(job.settlement.burned, 2 * (fee_of(7) / 3));
+		assert_eq!(job.settlement.burned, 2 * (fee_of(7) / 3) + place_of(id));
 		assert_eq!(job.settlement.slashed, job.quote.deposit, "of the whole job");
 		for trainer in [11, 12] {
 			assert_eq!(free(trainer), ENDOWMENT + pay);
@@ -190,7 +192,8 @@ proptest! {
 		let terms = Terms { price_per_ut: price, audit_segments, ..terms(1) };
 		let terms = with_least_fee(&spec, terms);
 		let spec = spec.check().unwrap();
-		let quote: Quote = TaskMarket::checked_quote(&spec, &terms).unwrap();
+		let quote: Quote =
+			new_test_ext().execute_with(|| TaskMarket::checked_quote(&spec, &terms)).unwrap();
 		let all = spec.segments();
 		let of = |segments| quote.of_segments(&spec, &terms, segments);
 		let whole = Worth { training: quote.training, price: quote.price, fee: quote.fee };

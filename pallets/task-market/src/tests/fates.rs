@@ -252,9 +252,12 @@ fn a_fine_tuning_is_paid_and_mints_no_power() {
 			id
 		});
 		let [plain, tuned] = ids.map(job);
-		let Quote { needs, .. } = plain.quote;
-		assert_eq!(Quote { needs, ..tuned.quote }, plain.quote);
-		assert_eq!(tuned.settlement, plain.settlement);
+		let Quote { needs, fee, fee_per_ut, .. } = plain.quote;
+		let escrow = tuned.quote.escrow + fee;
+		assert_eq!(Quote { needs, fee, fee_per_ut, escrow, ..tuned.quote }, plain.quote);
+		assert_eq!((tuned.quote.fee, tuned.settlement.burned), (0, 0), "it buys no power");
+		let Settlement { escrowed, burned, .. } = plain.settlement;
+		assert_eq!(Settlement { escrowed, burned, ..tuned.settlement }, plain.settlement);
 		assert_eq!(tuned.replicas[0].fate, Fate::Accepted);
 		assert_eq!(free(11), ENDOWMENT + 2 * plain.quote.price);
 		assert_eq!(Credited::get(), vec![(11, plain.quote.training)], "of the other one");
@@ -331,12 +334,13 @@ fn work_that_can_be_memoised_mints_no_power() {
 			decide(id, &[Decision::Accepted], &VERIFIERS);
 			run_to_end(id);
 			assert_eq!(job(id).replicas[0].fate, Fate::Accepted, "job {done}");
-			assert_eq!(job(id).settlement.burned, job(id).quote.fee);
+			assert_eq!((job(id).settlement.burned, job(id).quote.fee), (0, 0), "it buys no power");
 			assert_eq!(Credited::get(), vec![]);
 		}
 		let mut still = noisy;
 		still.training.learning_rate_nano = 0;
-		let posted = TaskMarket::submit_job(RuntimeOrigin::signed(SUBMITTER), still, terms(1));
+		let posted =
+			TaskMarket::submit_job(RuntimeOrigin::signed(SUBMITTER), still, terms(1), u128::MAX);
 		assert!(posted.is_err(), "a learning rate of zero is no job");
 	});
 }

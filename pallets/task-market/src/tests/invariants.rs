@@ -117,12 +117,12 @@ fn perform(act: Act) {
 					undecided_percent: part,
 					..terms(replicas)
 				};
-				TaskMarket::submit_job(signed(who), spec, terms)?;
+				TaskMarket::submit_job(signed(who), spec, terms, u128::MAX)?;
 			}
 			Act::Order { trainer, price } => {
 				let terms = Terms { price_per_ut: price, ..terms(1) };
 				let spec = JobSpec::noisy_example();
-				TaskMarket::order(signed(SUBMITTER), TRAINERS[trainer], spec, terms)?;
+				TaskMarket::order(signed(SUBMITTER), TRAINERS[trainer], spec, terms, u128::MAX)?;
 			}
 			Act::List { trainer, price } => {
 				let (who, note) = (signed(TRAINERS[trainer]), Default::default());

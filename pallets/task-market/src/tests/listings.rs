@@ -17,7 +17,8 @@ fn list(who: AccountId, price: u128, max_work: u64) -> sp_runtime::DispatchResul
 }
 
 fn order(who: AccountId, trainer: AccountId, terms: Terms) -> sp_runtime::DispatchResult {
-	TaskMarket::order(RuntimeOrigin::signed(who), trainer, JobSpec::noisy_example(), terms)
+	let spec = JobSpec::noisy_example();
+	TaskMarket::order(RuntimeOrigin::signed(who), trainer, spec, terms, u128::MAX)
 }
 
 #[test]
@@ -85,12 +86,20 @@ fn ordering_posts_a_job_for_one_trainer() {
 		assert_eq!(held(HoldReason::Escrow, SUBMITTER), job.quote.escrow);
 		let (escrow, invited) = (job.quote.escrow, Some(11));
 		System::assert_last_event(
-			Event::JobPosted { job: 0, submitter: SUBMITTER, invited, work, escrow }.into(),
+			Event::JobPosted {
+				job: 0,
+				submitter: SUBMITTER,
+				invited,
+				work,
+				escrow,
+				fee_per_ut: 1_000_000,
+			}
+			.into(),
 		);
 		// The trainer does not come.
 		run_to_end(0);
 		assert_eq!(crate::mock::job(0).state, JobState::Ended(Ending::NoApplicants));
-		assert_eq!(free(SUBMITTER), ENDOWMENT);
+		assert_eq!(free(SUBMITTER), ENDOWMENT - place_of(0));
 	});
 }
 
@@ -109,7 +118,7 @@ fn orders_are_checked() {
 		let mut spec = JobSpec::noisy_example();
 		spec.training.steps = 0;
 		assert_noop!(
-			TaskMarket::order(RuntimeOrigin::signed(SUBMITTER), 11, spec, terms(1)),
+			TaskMarket::order(RuntimeOrigin::signed(SUBMITTER), 11, spec, terms(1), u128::MAX),
 			Error::<Test>::InvalidSpec(SpecFault(SpecError::BadSteps))
 		);
 		Bonds::mutate(|bonds| bonds.remove(&11));

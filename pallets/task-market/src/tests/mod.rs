@@ -14,4 +14,5 @@ mod listings;
 mod looks;
 mod money;
 mod posting;
+mod price;
 mod views;

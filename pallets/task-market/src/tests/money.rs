@@ -56,7 +56,8 @@ proptest! {
 		let verifiers = 2 * half + 1;
 		let spec = noisy();
 		let terms = Terms { price_per_ut: price, audit_fee: fee, verifiers, ..terms(1) };
-		let quote = TaskMarket::checked_quote(&spec, &terms).unwrap();
+		let quote =
+			new_test_ext().execute_with(|| TaskMarket::checked_quote(&spec, &terms)).unwrap();
 		let fees = fee * Balance::from(verifiers) * 3;
 		for fate in [Fate::Rejected, Fate::Unavailable] {
 			prop_assert!(lost_deposit(fate, quote.deposit) >= fees);
@@ -64,7 +65,8 @@ proptest! {
 		prop_assert!(quote.escrow == quote.price + quote.fee + fees + quote.storage);
 	}
 
-	/// The stake is three times what a replica is worth, however many segments there are.
+	/// The stake is three times what a replica is worth, however many segments there are: the price, or the
+	/// power, which is worth twice the fee at most.
 	#[test]
 	fn a_deposit_does_not_grow_with_the_segments(
 		price in 1u128..1_000_000_000_000, interval in 1u32..=1_500,
@@ -75,8 +77,9 @@ proptest! {
 		let terms = Terms { price_per_ut: price, audit_segments, ..terms(1) };
 		let terms = with_least_fee(&spec, terms);
 		let spec = spec.check().unwrap();
-		let quote = TaskMarket::checked_quote(&spec, &terms).unwrap();
-		let worth = quote.price.max(quote.fee);
+		let quote =
+			new_test_ext().execute_with(|| TaskMarket::checked_quote(&spec, &terms)).unwrap();
+		let worth = quote.price.max(2 * quote.fee);
 		prop_assert_eq!(quote.deposit, (3 * worth).max(50_000) + 9 * terms.audit_fee);
 	}
 }
@@ -135,7 +138,7 @@ fn a_submitter_with_nothing_left_but_its_escrow_is_refunded() {
 		assert_ok!(Balances::transfer_all(origin, OTHER, false));
 		assert_eq!(free(SUBMITTER), ED, "the hold keeps the account alive");
 		run_to_end(id);
-		assert_eq!(free(SUBMITTER), ED + job(id).quote.escrow);
+		assert_eq!(free(SUBMITTER), ED + job(id).quote.escrow - place_of(id));
 	});
 }
 

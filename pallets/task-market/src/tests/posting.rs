@@ -21,7 +21,7 @@ use trainyard_protocol::{
 };
 
 fn submit(spec: JobSpec, terms: Terms) -> sp_runtime::DispatchResult {
-	TaskMarket::submit_job(RuntimeOrigin::signed(SUBMITTER), spec, terms)
+	TaskMarket::submit_job(RuntimeOrigin::signed(SUBMITTER), spec, terms, u128::MAX)
 }
 
 #[test]
@@ -51,7 +51,15 @@ fn posting_holds_the_escrow_and_puts_the_job_on_the_agenda() {
 		assert_eq!(held(HoldReason::Escrow, SUBMITTER), escrow);
 		assert_eq!(free(SUBMITTER), ENDOWMENT - escrow);
 		System::assert_last_event(
-			Event::JobPosted { job: 0, submitter: SUBMITTER, invited: None, work, escrow }.into(),
+			Event::JobPosted {
+				job: 0,
+				submitter: SUBMITTER,
+				invited: None,
+				work,
+				escrow,
+				fee_per_ut: 1_000_000,
+			}
+			.into(),
 		);
 
 		assert_eq!(post_with(OTHER, terms(1)), 1, "numbers ascend");
@@ -404,8 +412,8 @@ fn unsigned_callers_are_refused() {
 	run(|| {
 		let (spec, bad) = (JobSpec::noisy_example(), DispatchError::BadOrigin);
 		let none = RuntimeOrigin::none;
-		assert_noop!(TaskMarket::submit_job(none(), spec.clone(), terms(1)), bad);
-		assert_noop!(TaskMarket::order(none(), 11, spec, terms(1)), bad);
+		assert_noop!(TaskMarket::submit_job(none(), spec.clone(), terms(1), 0), bad);
+		assert_noop!(TaskMarket::order(none(), 11, spec, terms(1), 0), bad);
 		assert_noop!(TaskMarket::apply(none(), 0, digest(0), forced(11)), bad);
 		assert_noop!(TaskMarket::cancel(none(), 0), bad);
 		assert_noop!(TaskMarket::poke(none(), 0), bad);
@@ -494,13 +502,14 @@ fn only_an_untouched_job_can_be_taken_back_by_its_submitter() {
 fn layout_of_the_calls() {
 	use crate::Call;
 	let encoded = |call: Call<Test>| RuntimeCall::TaskMarket(call).encode();
-	let (spec, terms) = (JobSpec::noisy_example(), terms(1));
+	let (spec, terms, max_fee_per_ut) = (JobSpec::noisy_example(), terms(1), 7);
 	let mut bytes = vec![20, 0];
-	(&spec, &terms).encode_to(&mut bytes);
-	assert_eq!(encoded(Call::submit_job { spec: spec.clone(), terms: terms.clone() }), bytes);
+	(&spec, &terms, 7u128).encode_to(&mut bytes);
+	let call = Call::submit_job { spec: spec.clone(), terms: terms.clone(), max_fee_per_ut };
+	assert_eq!(encoded(call), bytes);
 	let mut bytes = vec![20, 1];
-	(11u64, &spec, &terms).encode_to(&mut bytes);
-	assert_eq!(encoded(Call::order { trainer: 11, spec, terms }), bytes);
+	(11u64, &spec, &terms, 7u128).encode_to(&mut bytes);
+	assert_eq!(encoded(Call::order { trainer: 11, spec, terms, max_fee_per_ut }), bytes);
 	let applying =
 		Call::apply { job: 3, digest: H256::repeat_byte(7), forced: H256::repeat_byte(8) };
 	assert_eq!(encoded(applying), [vec![20, 2, 3, 0, 0, 0], vec![7; 32], vec![8; 32]].concat());

@@ -17,7 +17,9 @@ fn a_quote_is_what_will_be_held() {
 		let quote = TaskMarket::quote(spec.clone(), &terms).unwrap();
 		let id = post_with(SUBMITTER, terms.clone());
 		let held = job(id).quote;
-		let QuoteView { work, training, price, pay, fee, escrow, deposit, record } = quote;
+		let QuoteView { work, training, price, pay, fee_per_ut, fee, escrow, deposit, record } =
+			quote;
+		assert_eq!(fee_per_ut, 1_000_000);
 		assert_eq!((work, training, price, fee), (held.work, held.training, held.price, held.fee));
 		assert_eq!((pay, record), (held.whole().of_each(3).price, held.record));
 		assert_eq!((escrow, deposit), (held.escrow, held.deposit));

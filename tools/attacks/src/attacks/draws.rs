@@ -157,7 +157,11 @@ fn late(jobs: usize) -> (Scene, u32, usize) {
 	while left > 0 {
 		scene.begin();
 		let terms = Terms { apply_blocks: known - 1 - scene.height(), ..terms.clone() };
-		let submit = pallet_task_market::Call::submit_job { spec: spec.clone(), terms };
+		let submit = pallet_task_market::Call::submit_job {
+			spec: spec.clone(),
+			terms,
+			max_fee_per_ut: u128::MAX,
+		};
 		while left > 0 {
 			match scene.send(&submitter, submit.clone()) {
 				Some(posted) => posted.expect("it is valid"),

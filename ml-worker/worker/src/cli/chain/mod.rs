@@ -119,6 +119,9 @@ pub struct Submit {
 	/// Order it from this trainer, through its listing: nobody else may take it
 	#[arg(long, value_name = "ACCOUNT", value_parser = parse_account)]
 	trainer: Option<AccountId32>,
+	/// Most protocol fee for one ut of training (in TRY); without it a quarter more than the chain quotes
+	#[arg(long, value_name = "TRY", value_parser = amount::parse)]
+	max_fee: Option<Balance>,
 	/// Only post it; exit code 0 when it is on chain
 	#[arg(long)]
 	no_follow: bool,
@@ -228,7 +231,8 @@ impl Submit {
 		}
 		let sender = sender(&self.node, &self.key).await?;
 		let report = Reporter::new("submitter", self.json, None);
-		let posted = submit::post(&sender, &file.spec, terms, self.trainer.as_ref()).await?;
+		let posted =
+			submit::post(&sender, &file.spec, terms, self.trainer.as_ref(), self.max_fee).await?;
 		let text = format!(
 			"posted: {} ut of work, {} held in escrow",
 			ut(u128::from(posted.work)),

@@ -17,7 +17,8 @@ use trainyard_client::{
 use trainyard_proof::bundle::files;
 use trainyard_protocol::{
 	job::{Fate, JobState},
-	views::WHOLE_WEIGHT,
+	price::ClassPrice,
+	views::{ClassPriceView, MarketView, WHOLE_WEIGHT},
 	JobId,
 };
 
@@ -77,18 +78,58 @@ pub struct BalanceOf {
 	read: Read,
 }
 
+/// Says what training costs now.
+fn prices(market: &MarketView) -> String {
+	let MarketView { fee_per_ut, base_fee_per_ut, bought, posted, free, prices } = market;
+	let crowded = match fee_per_ut > base_fee_per_ut {
+		true => format!(
+			", of which {} because much was posted",
+			amount::format(fee_per_ut - base_fee_per_ut)
+		),
+		false => String::new(),
+	};
+	let mut lines = vec![
+		format!("protocol fee for 1 ut of power   {}{crowded}", amount::format(*fee_per_ut)),
+		format!("trained for it, fading in 10 days   {} ut", ut(u128::from(*bought))),
+		format!(
+			"posted, fading in a day   {} ut; the fee rises above {} ut",
+			ut(u128::from(*posted)),
+			ut(u128::from(*free))
+		),
+	];
+	for ClassPriceView { machine, price } in prices {
+		let ClassPrice { price_per_ut, weight, .. } = price;
+		let class = json!(machine).as_str().unwrap_or_default().to_owned();
+		let mean = amount::format(*price_per_ut);
+		let inverse = match *price_per_ut {
+			0 => "any number of".to_owned(),
+			price => format!("{:.6}", 1e12 / price as f64),
+		};
+		lines.push(format!(
+			"paid for 1 ut on {class}   {mean} ({inverse} ut per TRY), mean over {} ut",
+			ut(u128::from(*weight))
+		));
+	}
+	if prices.is_empty() {
+		lines.push("paid for 1 ut   nothing yet: no job was accepted".into());
+	}
+	lines.join("\n")
+}
+
 impl Read {
 	pub(super) async fn market(self) -> anyhow::Result<ExitCode> {
 		let chain = connect(&self.node).await?;
 		let (listings, trainers) = (chain.listings().await?, chain.trainers().await?);
+		let market = chain.market().await?;
 		let power = |who: &AccountId32| trainers.iter().find(|t| t.account == *who);
 		if self.json {
 			let all: Vec<_> = listings
 				.iter()
 				.map(|offer| json!({ "offer": offer, "trainer": power(&offer.trainer) }))
 				.collect();
-			return print_json(&all);
+			return print_json(&json!({ "market": market, "offers": all }));
 		}
+		println!("{}\n", prices(&market));
 		if listings.is_empty() {
 			println!(
 				"nobody offers training now; `trainyard submit` posts a job that any of {} \

@@ -29,12 +29,7 @@ use trainyard_client::{
 };
 use trainyard_program::work::Parts;
 use trainyard_proof::bundle::files;
-use trainyard_protocol::{
-	audit::AuditPhase,
-	fees::{self, Rates},
-	job::BlockNumber,
-	JobId, H256,
-};
+use trainyard_protocol::{audit::AuditPhase, fees, job::BlockNumber, JobId, H256};
 
 /// Disputes that are computed at once: as many as are heard of one defendant.
 const AT_ONCE: usize = 2;
@@ -240,8 +235,7 @@ impl<C: Courtroom + 'static> Table<C> {
 /// that this program cannot read.
 fn court_of(job: &JobView) -> Option<Court> {
 	let spec = job.spec.clone().check().ok()?;
-	let fee = Rates::RUNTIME.fee_per_ut;
-	let deposit = fees::challenge_deposit(&spec, &Parts::of(&spec), fee)?;
+	let deposit = fees::challenge_deposit(&spec, &Parts::of(&spec), fees::COMPUTE_PRICE)?;
 	Some(Court { seed: job.seed?, open: is_open(job), deposit })
 }
 

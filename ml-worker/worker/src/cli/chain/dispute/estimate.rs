@@ -85,7 +85,8 @@ impl Costs {
 		let replays = terms.replayed_by_all(spec.segments());
 		let lacking = Needs::of(spec).lacking(replays, blob::room().rescue);
 		let sums = Sums::of(spec, terms, &parts, &lacking, rates).context(overflow)?;
-		let deposit = fees::challenge_deposit(spec, &parts, rates.fee_per_ut).context(overflow)?;
+		let deposit =
+			fees::challenge_deposit(spec, &parts, fees::COMPUTE_PRICE).context(overflow)?;
 		let flop = parts.defence_flop(spec)?;
 		let mut about = vec![
 			("the initial state", Target::Start),

@@ -1,0 +1,120 @@
+//! What power costs, and what markets paid.
+//!
+//! The rule is in [`trainyard_protocol::price`]; here are the two places where it meets jobs. What is posted
+//! raises the fee of what comes after it, at once. Where a job ends, what its replicas burned counts as bought
+//! and lowers the base; what bought nothing is taken out of what was posted, and pays for its place there by
+//! the time: all that a job keeps of the market it pays for, or whoever posts and takes back could make power
+//! dear for others for nothing. A job whose trainer lost its deposit pays for no place: that deposit is more.
+//!
+//! A job that earns no power pays no fee and does not count.
+
+use crate::{lost_deposit, Config, Event, Job, Market, Pallet, Prices, Quote, Worth};
+use frame_support::traits::Get;
+use trainyard_program::{
+	spec::{CheckedSpec, SpecError},
+	work::Parts,
+	MicroUt,
+};
+use trainyard_protocol::{
+	job::{Balance, Fate},
+	price::{self, ClassPrice, Volumes},
+	JobId,
+};
+
+/// What a job that ends bought.
+pub(crate) struct Bought {
+	/// The fee for each `ut`.
+	fee_per_ut: Balance,
+	/// The volumes before it ends.
+	volumes: Volumes,
+	/// What the present block mints.
+	reward: Balance,
+	/// Training whose fee is burned.
+	training: MicroUt,
+	/// The fee that is burned for it.
+	fee: Balance,
+}
+
+impl Bought {
+	/// Nothing so far.
+	pub(crate) fn new<T: Config>(job: &Job<T::AccountId>) -> Self {
+		Self {
+			fee_per_ut: job.quote.fee_per_ut,
+			volumes: Pallet::<T>::volumes(),
+			reward: T::BlockReward::get(),
+			training: 0,
+			fee: 0,
+		}
+	}
+
+	/// Returns the power that this training brings.
+	pub(crate) fn power(&self, training: MicroUt) -> MicroUt {
+		self.volumes.credited(self.reward, training, self.fee_per_ut)
+	}
+
+	/// Adds a replica whose fee is burned.
+	pub(crate) fn add(&mut self, worth: &Worth) {
+		self.training = self.training.saturating_add(worth.training);
+		self.fee = self.fee.saturating_add(worth.fee);
+	}
+}
+
+impl<T: Config> Pallet<T> {
+	/// Returns the volumes of the market as they are now.
+	pub fn volumes() -> Volumes {
+		Market::<T>::get().aged(Self::now())
+	}
+
+	/// Returns the protocol fee for each `ut` of a job that is posted now: nothing where it earns no power.
+	pub(crate) fn fee_per_ut(spec: &CheckedSpec, parts: &Parts) -> Result<Balance, SpecError> {
+		if !spec.mints_power() {
+			return Ok(0);
+		}
+		let training = parts.training_micro_ut_of(spec, spec.segments())?;
+		Ok(Self::volumes().fee(T::BlockReward::get(), training))
+	}
+
+	/// Notes a job that is posted with this quote: the next one pays for what it takes.
+	pub(crate) fn note_posted(quote: &Quote) {
+		if quote.fee > 0 {
+			Market::<T>::put(Self::volumes().post(quote.training));
+		}
+	}
+
+	/// Notes a job that ends, of which this was bought. Returns what is burned of the rest of its fee for its
+	/// place.
+	pub(crate) fn note_ended(id: JobId, job: &Job<T::AccountId>, bought: &Bought) -> Balance {
+		let (quote, now) = (&job.quote, Self::now());
+		if quote.fee == 0 {
+			return 0;
+		}
+		let age = now.saturating_sub(job.posted);
+		let unspent = quote.training.saturating_sub(bought.training);
+		let volumes = bought.volumes.take_back(unspent, age).buy(bought.training);
+		Market::<T>::put(volumes);
+		if bought.training > 0 {
+			let (machine, paid) = (job.terms.machine, job.terms.price_per_ut);
+			Prices::<T>::mutate(machine, |price| {
+				*price = Some(ClassPrice::with(*price, paid, bought.training, now));
+			});
+		}
+		let place = price::place_fee(Self::owed(job).saturating_sub(bought.fee), age);
+		if place > 0 {
+			Self::deposit_event(Event::PlaceCharged { job: id, amount: place });
+		}
+		place
+	}
+
+	/// Returns the fee that a job which ends owes, be it for power or for its place: all of it, but for the
+	/// parts of replicas whose trainers lost their deposits, and of those about which nothing was decided.
+	fn owed(job: &Job<T::AccountId>) -> Balance {
+		let drawn = u32::try_from(job.replicas.len()).unwrap_or(u32::MAX);
+		if drawn == 0 {
+			return job.quote.fee;
+		}
+		let each = job.quote.whole().of_each(drawn).fee;
+		let owes = |fate| fate != Fate::Undecided && lost_deposit(fate, 1) == 0;
+		let owing = job.replicas.iter().filter(|replica| owes(replica.fate)).count();
+		each.saturating_mul(owing as Balance)
+	}
+}

@@ -1,0 +1,292 @@
+//! What power costs: the fee moves with what is posted and bought, is fixed in the quote, and nobody moves it
+//! for nothing.
+
+use crate::{mock::*, Error, HoldReason, Market, Prices, TotalBurned};
+use frame_support::{assert_noop, assert_ok};
+use trainyard_program::{
+	needs::MachineClass,
+	spec::{InitialModel, JobSpec},
+};
+use trainyard_protocol::{
+	audit::Decision,
+	job::{Balance, Fate, Terms},
+	price::{place_fee, Volumes, DAY, LEAST_BOUGHT, WINDOW},
+	JobId, MicroUt, H256,
+};
+
+/// The fee for a `ut` in an empty market here.
+const FIRST: Balance = 1_000_000;
+
+/// The training of the example.
+fn training_of_one() -> MicroUt {
+	job(post(1)).quote.training
+}
+
+/// Makes a market in which as much as this was posted, and bought, in the present block.
+fn market(bought: MicroUt, posted: MicroUt) {
+	Market::<Test>::put(Volumes { bought, posted, at: TaskMarket::now() });
+}
+
+/// The fee for a `ut` of the example if it were posted now.
+fn fee_now() -> Balance {
+	TaskMarket::checked_quote(&noisy(), &terms(1)).unwrap().fee_per_ut
+}
+
+/// Brings a job to its end with this decision.
+fn finish(id: JobId, decision: Decision) {
+	apply(id, &[11]);
+	run_to_state(id, trainyard_protocol::job::JobState::Training);
+	commit(id, 11);
+	run_to_state(id, trainyard_protocol::job::JobState::Revealing);
+	reveal(id, 11, 1);
+	run_to_state(id, trainyard_protocol::job::JobState::Auditing);
+	decide(id, &[decision], &VERIFIERS);
+	run_to_end(id);
+}
+
+#[test]
+fn the_fee_rises_within_the_block_and_is_fixed_in_the_quote() {
+	run(|| {
+		let free = LEAST_BOUGHT / 5;
+		let work = training_of_one();
+		market(0, free - work);
+		assert_eq!(fee_now(), FIRST, "what is free costs the base");
+		let first = post(1);
+		assert_eq!(job(first).quote.fee_per_ut, FIRST);
+		market(0, 3 * free);
+		let (dear, expected) = (post(1), 9 * FIRST);
+		let fee = job(dear).quote.fee_per_ut;
+		assert!((expected..expected + 10).contains(&fee), "{fee}");
+		market(0, 0);
+		assert_eq!(job(first).quote.fee_per_ut, FIRST, "it stays what it was");
+		assert_eq!(job(dear).quote.fee_per_ut, fee);
+		assert_eq!(
+			job(dear).quote.escrow - job(first).quote.escrow,
+			job(dear).quote.fee - job(first).quote.fee
+		);
+		finish(dear, Decision::Accepted);
+		assert_eq!(job(dear).settlement.burned, job(dear).quote.fee);
+		market(0, 0);
+	});
+}
+
+#[test]
+fn who_names_a_most_is_not_surprised() {
+	run(|| {
+		let (origin, spec) = (|| RuntimeOrigin::signed(SUBMITTER), JobSpec::noisy_example);
+		market(0, LEAST_BOUGHT);
+		let fee = fee_now();
+		assert!(fee > 20 * FIRST);
+		let rose = || Error::<Test>::FeeRose;
+		assert_noop!(TaskMarket::submit_job(origin(), spec(), terms(1), fee - 1), rose());
+		let note = Default::default();
+		assert_ok!(TaskMarket::post_listing(RuntimeOrigin::signed(11), 1, u64::MAX, note));
+		assert_noop!(TaskMarket::order(origin(), 11, spec(), terms(1), fee - 1), rose());
+		assert_eq!(held(HoldReason::Escrow, SUBMITTER), 0);
+		assert_ok!(TaskMarket::order(origin(), 11, spec(), terms(1), fee));
+		assert_ok!(TaskMarket::submit_job(origin(), spec(), terms(1), Balance::MAX));
+		// It fades: ten days later a job costs the base.
+		System::set_block_number(10 * DAY);
+		assert_eq!(fee_now(), FIRST);
+	});
+}
+
+#[test]
+fn what_is_bought_makes_power_cheaper_and_what_is_posted_does_not() {
+	run(|| {
+		market(LEAST_BOUGHT, 0);
+		let id = post(1);
+		let before = TaskMarket::volumes();
+		assert_eq!((before.bought, before.posted), (LEAST_BOUGHT, job(id).quote.training));
+		finish(id, Decision::Accepted);
+		let after = TaskMarket::volumes();
+		let passed = TaskMarket::now() - before.at;
+		assert!(passed > 0);
+		let expected = before.aged(TaskMarket::now()).buy(job(id).quote.training);
+		assert_eq!(after.bought, expected.bought);
+		assert_eq!(Credited::get(), vec![(11, job(id).quote.training)]);
+	});
+}
+
+#[test]
+fn a_larger_market_has_a_lower_fee() {
+	run(|| {
+		market(1_000 * LEAST_BOUGHT, 0);
+		assert_eq!(fee_now(), 10_000, "it would be 1,000, and that is the least there is");
+		BlockReward::set(1_157_407_000);
+		assert_eq!(fee_now(), FIRST);
+		let id = post(1);
+		finish(id, Decision::Accepted);
+		assert_eq!(Credited::get().len(), 1);
+		BlockReward::set(0);
+		market(0, 0);
+		assert_eq!(fee_now(), 10_000, "what a block mints may be nothing");
+	});
+}
+
+/// Power that was posted while it was cheap counts by what the fee buys when it comes.
+#[test]
+fn late_power_counts_by_what_it_paid() {
+	run(|| {
+		market(4 * LEAST_BOUGHT, 0);
+		let id = post(1);
+		let quote = job(id).quote;
+		assert_eq!(quote.fee_per_ut, FIRST / 4);
+		// The others cease to train.
+		market(0, 0);
+		finish(id, Decision::Accepted);
+		assert_eq!(Credited::get(), vec![(11, quote.training / 4)]);
+		assert_eq!(job(id).settlement.burned, quote.fee, "it burns what was quoted");
+		market(0, 0);
+	});
+}
+
+#[test]
+fn posting_and_taking_back_costs_by_the_time() {
+	for blocks in [0, 1, 3] {
+		run(|| {
+			market(0, LEAST_BOUGHT / 5);
+			let (before, base) = (TaskMarket::volumes(), free(SUBMITTER));
+			let id = post(1);
+			let (now, fee) = (TaskMarket::now() + blocks, job(id).quote.fee);
+			run_to(now);
+			assert_ok!(TaskMarket::cancel(RuntimeOrigin::signed(SUBMITTER), id));
+			let place = place_fee(fee, blocks);
+			assert_eq!((place_of(id), free(SUBMITTER)), (place, base - place));
+			assert_eq!(TotalBurned::<Test>::get(), place);
+			let left = TaskMarket::volumes().posted - before.aged(now).posted;
+			let kept = Balance::from(job(id).quote.training) * u128::from(blocks) / u128::from(DAY);
+			assert!(u128::from(left) <= kept + 2, "{left} of {kept}");
+			assert_eq!(TaskMarket::volumes().bought, 0);
+		});
+	}
+}
+
+/// Who holds the fee up for a day by jobs that nobody is to take pays as if it had bought power.
+#[test]
+fn a_place_for_a_day_costs_the_whole_fee() {
+	run(|| {
+		let terms = Terms { apply_blocks: 20, ..terms(1) };
+		let id = post_with(SUBMITTER, terms);
+		System::set_block_number(1 + DAY);
+		TaskMarket::advance(id);
+		assert_eq!(job(id).settlement.burned, job(id).quote.fee);
+		assert_eq!(Credited::get(), vec![]);
+	});
+}
+
+/// A job whose trainer lost its deposit pays for no place: the deposit is more than the fee.
+#[test]
+fn the_deposit_of_a_cheat_pays_for_the_place() {
+	for decision in [Decision::Rejected, Decision::Unavailable] {
+		run(|| {
+			let id = post(1);
+			finish(id, decision);
+			assert_eq!((place_of(id), job(id).settlement.burned), (0, 0));
+			assert!(job(id).settlement.slashed >= 6 * job(id).quote.fee);
+			assert!(TaskMarket::volumes().posted < 100, "what it posted is taken out");
+		});
+	}
+	run(|| {
+		let id = post(1);
+		finish(id, Decision::Undecided);
+		assert_eq!((place_of(id), job(id).settlement.burned), (0, 0), "nobody's fault");
+	});
+}
+
+#[test]
+fn replicas_pay_for_the_places_of_those_alone_who_kept_their_deposits() {
+	run(|| {
+		let id = post(3);
+		let fee = job(id).quote.fee;
+		apply(id, &[11, 12, 13]);
+		run_to_state(id, trainyard_protocol::job::JobState::Training);
+		[11, 12, 13].iter().for_each(|who| commit(id, *who));
+		run_to_state(id, trainyard_protocol::job::JobState::Revealing);
+		reveal(id, 11, 1);
+		reveal_diverged(id, 12, 2, 10);
+		reveal(id, 13, 3);
+		run_to_state(id, trainyard_protocol::job::JobState::Auditing);
+		let groups = AuditBook::get()[&id].request.groups.clone();
+		let decisions: Vec<Decision> = groups
+			.iter()
+			.map(|group| match trainers_of(group)[..] {
+				[13] => Decision::Rejected,
+				_ => Decision::Accepted,
+			})
+			.collect();
+		decide(id, &decisions, &VERIFIERS);
+		run_to_end(id);
+		let fates: Vec<Fate> = job(id).replicas.iter().map(|r| r.fate).collect();
+		assert!(fates.contains(&Fate::Diverged) && fates.contains(&Fate::Rejected));
+		let age = job(id).since - job(id).posted;
+		let each = fee / 3;
+		assert_eq!(place_of(id), place_fee(2 * each - each, age));
+		assert_eq!(job(id).settlement.burned, each + place_of(id));
+	});
+}
+
+/// A job without power pays no fee, whatever the market is, and moves nothing.
+#[test]
+fn what_earns_no_power_pays_no_fee() {
+	run(|| {
+		market(0, 20 * LEAST_BOUGHT);
+		let before = Market::<Test>::get();
+		let mut spec = JobSpec::noisy_example();
+		let parameters = H256::repeat_byte(3);
+		spec.initial_model = Some(InitialModel { file: spec.dataset.file(), parameters });
+		let origin = RuntimeOrigin::signed(SUBMITTER);
+		assert_ok!(TaskMarket::submit_job(origin, spec, terms(1), 0));
+		let quote = job(0).quote;
+		assert_eq!((quote.fee, quote.fee_per_ut), (0, 0));
+		finish(0, Decision::Accepted);
+		assert_eq!(Market::<Test>::get(), before);
+		assert_eq!(Prices::<Test>::iter().count(), 0);
+	});
+}
+
+/// The deposit covers what a false result gains where nobody finds it: its price and its power.
+#[test]
+fn a_deposit_is_more_than_price_and_power_at_every_fee() {
+	run(|| {
+		for (bought, posted) in [(0, 0), (0, 3 * LEAST_BOUGHT), (100 * LEAST_BOUGHT, 0)] {
+			for price_per_ut in [1, 1_000_000, 100_000_000] {
+				market(bought, posted);
+				let terms = Terms { price_per_ut, ..terms(1) };
+				let quote = TaskMarket::checked_quote(&noisy(), &terms).unwrap();
+				// Of what is minted in all, by the share of the power: six tenths at most.
+				let reward = BlockReward::get() * 6 / 10 * Balance::from(WINDOW);
+				let volumes = TaskMarket::volumes();
+				let all = Balance::from(volumes.bought.max(LEAST_BOUGHT));
+				let power = reward * Balance::from(quote.training) / all;
+				let gain = quote.price + power;
+				let lost = (quote.deposit - AUDIT) * 3 / 4;
+				assert!(lost > gain, "{bought} {posted} {price_per_ut}: {lost} {gain}");
+			}
+		}
+	});
+}
+
+#[test]
+fn prices_of_accepted_jobs_are_on_record() {
+	run(|| {
+		assert_eq!(TaskMarket::market().prices, vec![]);
+		let id = post(1);
+		finish(id, Decision::Rejected);
+		assert_eq!(Prices::<Test>::iter().count(), 0, "nothing was paid");
+		let id = post(1);
+		finish(id, Decision::Accepted);
+		let first = Prices::<Test>::get(MachineClass::Gib8).unwrap();
+		assert_eq!((first.price_per_ut, first.weight), (5_000_000, job(id).quote.training));
+		// A price to oneself that is a thousand times as high moves it no further than twice would.
+		let id = post_with(SUBMITTER, Terms { price_per_ut: 5_000_000_000, ..terms(1) });
+		finish(id, Decision::Accepted);
+		let view = TaskMarket::market();
+		assert_eq!(view.prices.len(), 1);
+		let price = view.prices[0].price;
+		assert!((7_498_000..=7_502_000).contains(&price.price_per_ut), "{price:?}");
+		assert_eq!((view.fee_per_ut, view.base_fee_per_ut), (FIRST, FIRST));
+		assert_eq!(view.free, LEAST_BOUGHT / 5);
+		assert!(view.bought > 0 && view.posted > 0);
+	});
+}
