@@ -6,13 +6,13 @@ import random
 from dataclasses import dataclass, replace
 
 # Figures of primitives/protocol/src/price.rs: change both together.
-BURNED_PART, TENTHS = 3, 10
+BURNED_PART, PERCENT = 15, 100
 WINDOW, DAY = 144_000, 14_400
 LEAST_BOUGHT = 50_000_000_000
 FREE_PART = 5
 MOST_CROWDED = 32
 LEAST_FEE, MOST_FEE = 10_000, 10**15
-POWER_WORTH = 2
+POWER_WORTH = 4
 MOST_VOLUME = 1 << 62
 POINT, SQUARED_BITS = 32, 30
 
@@ -82,7 +82,7 @@ class Volumes:
 
     def base(self, reward):
         spent = reward * WINDOW * BURNED_PART * UT
-        return min(max(up(spent, TENTHS * self.counted()), LEAST_FEE), MOST_FEE)
+        return min(max(up(spent, PERCENT * self.counted()), LEAST_FEE), MOST_FEE)
 
     def fee(self, reward, work):
         base = self.base(reward)

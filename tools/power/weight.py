@@ -10,7 +10,6 @@ from markdown import table
 DRILLING, TRAINING = 0.4, 0.6  # pallets/hashrate/src/shares.rs, fifths
 DRILLING_FLOOR = 1e7  # pallets/hashrate/src/lib.rs, DRILLING_FLOOR
 TRAINING_FLOOR = 5e3  # pallets/hashrate/src/lib.rs, TRAINING_FLOOR
-FEE_PER_UT = 1.0  # runtime/src/configs/market.rs, FeePerUt
 HALF_LIFE = 7.0  # pallets/hashrate/src/power.rs, WEEK_MS
 FLOP_PER_UT = 4.32e11  # primitives/program/src/units.rs
 # What the four authorities of a small network declared before there were founders.
@@ -95,25 +94,24 @@ def thirds_table():
         "others train, ut/day",
         "1/3 by drilling, ut/day",
         "TFLOP/s",
-        "1/3 by training, burned at once, TRY",
-        "burned a day to hold it, TRY",
+        "1/3 by training, ut/day",
+        "ut at once",
         "before: by drilling, TFLOP/s",
-        "before: by training, at once, TRY",
+        "before: by training, ut at once",
     ]
     rows = []
     for drilling, training in VOLUMES:
         found = thirds(drilling, training)
-        burned = found["training"] * FEE_PER_UT
         rows.append(
             [
                 number(drilling),
                 number(training),
                 number(found["drilling"]),
                 number(tflops(found["drilling"])),
-                number(at_once(burned)),
-                number(burned),
+                number(found["training"]),
+                number(at_once(found["training"])),
                 number(tflops(found["drilling before"])),
-                number(at_once(found["training before"] * FEE_PER_UT)),
+                number(at_once(found["training before"])),
             ]
         )
     return table(columns, rows)

@@ -9,11 +9,8 @@ from exact import claim, even_shares, shares
 from markdown import fraction, percent, table
 
 # Figures of the runtime (runtime/src/configs/): change both together.
-FEE_PER_UT = 1.0  # market.rs, FeePerUt: burned for every ut that is credited
 LEAST_VERIFIERS = 3  # pallets/task-market: terms.verifiers is odd and 3 to 15
 BLOCKS_PER_DAY = 14_400  # market.rs, DAYS: at 6 s a block
-BLOCK_REWARD = 1.0  # session.rs, BlockReward, in the first year of a chain
-AUTHOR_SHARE = 0.9  # session.rs, 1 - JackpotShare
 MIN_BOND = 100.0  # session.rs, MinBond
 KEY_DEPOSIT = 1.0  # session.rs, KeyDeposit
 MAX_AUTHORITIES = 100  # session.rs
@@ -166,12 +163,6 @@ def renting_table():
         rates = [f"{joining(share) / counts:,.2f} x" for share in (0.1, 1 / 3, 0.5)]
         rows.append([name, percent(counts, 3), *rates])
     return table(columns, rows)
-
-
-def break_even():
-    """The sum of all training, ut/day, above which a ut of it brings less in block rewards than
-    its fee: training decides on 0.6 of them."""
-    return TRAINING * BLOCKS_PER_DAY * BLOCK_REWARD * AUTHOR_SHARE / FEE_PER_UT
 
 
 def grinding_table(c=0.25):

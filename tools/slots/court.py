@@ -28,7 +28,7 @@ MOST_RESULTS = 6_656  # of a step
 AROUND_POST, DENIAL, CHALLENGE, AROUND_JUDGEMENT = 200, 150, 400, 1_500
 
 MOST_SEGMENTS = 65_536  # primitives/program/src/spec/mod.rs, MAX_SEGMENTS
-MULTIPLE = 3  # of the larger of price and protocol fee
+MULTIPLE = 3  # of the larger of the price and what the power is worth
 LOST = 3 / 4  # of a deposit: a quarter may go to a friend that is the finder
 SHARES = (0.0, 0.1, 0.2, 0.3, 0.4)  # of power and bonds that the cheat owns
 DRAWS, DRAWN_OF, MOST_DRAWS = 45, 1_000, 16  # own draws of all seats, of so many segments

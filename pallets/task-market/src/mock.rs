@@ -129,7 +129,7 @@ parameter_types! {
 	pub static RecordBase: Balance = 0;
 	pub static RecordByte: Balance = 0;
 	/// What a block mints. As it is, the fee for a `ut` in an empty market is 1,000,000 units.
-	pub static BlockReward: Balance = 1_157_407;
+	pub static BlockReward: Balance = 2_314_814;
 	/// For how long machines may be away.
 	pub static Patience: u32 = 0;
 	/// For how long accepted results can be challenged after the settlement.
@@ -220,7 +220,7 @@ pub fn new_test_ext() -> sp_io::TestExternalities {
 		StorageByte::set(0);
 		RecordBase::set(0);
 		RecordByte::set(0);
-		BlockReward::set(1_157_407);
+		BlockReward::set(2_314_814);
 		Patience::set(0);
 		LateBlocks::set(0);
 		Disputes::set(0);

@@ -435,7 +435,7 @@ mod tests {
 		assert_eq!(u128::from(one.training), (1_500 * parts.step).div_ceil(432_000));
 		assert!(one.training < one.work, "evaluations are paid");
 		assert_eq!(one.price, u128::from(one.work) * 1_000_000);
-		assert_eq!(one.fee, u128::from(one.training) * 864_000);
+		assert_eq!(one.fee, u128::from(one.training) * 432_000);
 		let audit = 9 * TRY / 20;
 		assert_eq!(one.storage, 262_500_087_500);
 		assert_eq!(one.escrow, one.price + one.fee + audit + one.storage);
@@ -470,7 +470,7 @@ mod tests {
 		let cheap = Terms { price_per_ut: 1, ..terms(1) };
 		let costly = Rates { fee_per_ut: 1_000 * TRY, ..Rates::RUNTIME };
 		let cheap = Sums::of(&spec, &cheap, &parts, &RESCUE, &costly).unwrap();
-		assert_eq!(cheap.deposit, 6 * cheap.fee + audit, "power is worth twice its fee");
+		assert_eq!(cheap.deposit, 12 * cheap.fee + audit, "power is worth four times its fee");
 		assert_eq!(sums(&spec, &Terms { price_per_ut: u128::MAX, ..terms(1) }), None);
 	}
 }

@@ -192,7 +192,7 @@ pub enum Fate {
 	/// The audit accepted it, but the training stood still: paid, deposit returned, no power.
 	Idle,
 	/// The audit accepted it, and the training diverged: paid for what it trained, deposit returned,
-	/// no power, no protocol fee.
+	/// no power, no protocol fee but for its place.
 	Diverged,
 	/// The audit accepted it, and it was convicted in the week after that: what it was paid stays, the
 	/// part of the deposit that was still locked is lost, and so is the power.
@@ -341,7 +341,8 @@ pub struct Settlement {
 	/// errors, where nobody found one.
 	#[serde(with = "trainyard_program::text::decimal")]
 	pub prizes_to_jackpot: Balance,
-	/// Burned from the escrow: the protocol fee on the training of accepted replicas.
+	/// Burned from the escrow: the protocol fee on the training of accepted replicas, and for the place of
+	/// what bought no power.
 	#[serde(with = "trainyard_program::text::decimal")]
 	pub burned: Balance,
 	/// Returned from the escrow to the submitter.

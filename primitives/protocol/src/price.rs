@@ -26,11 +26,11 @@ use scale_info::TypeInfo;
 use serde::{Deserialize, Serialize};
 use trainyard_program::{units::MICRO_UT_PER_UT, MicroUt};
 
-/// What is burned for power is this part of what blocks mint, in tenths: a half of what training earns at
+/// What is burned for power is this part of what blocks mint, in percent: a quarter of what training earns at
 /// most, which is six tenths of the weight.
-pub const BURNED_PART: Balance = 3;
+pub const BURNED_PART: Balance = 15;
 /// The whole, of which [`BURNED_PART`] is a part.
-pub const TENTHS: Balance = 10;
+pub const PERCENT: Balance = 100;
 /// Blocks in which what was bought fades to `1/e`: ten days of 6 s, as long as power lasts, whose half-life
 /// is a week.
 pub const WINDOW: BlockNumber = 144_000;
@@ -47,11 +47,11 @@ pub const MOST_CROWDED: u128 = 32;
 pub const LEAST_FEE: Balance = 10_000;
 /// Most of a fee for a `ut`: 1,000 TRY.
 pub const MOST_FEE: Balance = 1_000_000_000_000_000;
-/// The fee for a `ut` in the first block of a chain, on which nothing was bought: 0.864 TRY.
-pub const FIRST_FEE: Balance = 864_000_000_000;
+/// The fee for a `ut` in the first block of a chain, on which nothing was bought: 0.432 TRY.
+pub const FIRST_FEE: Balance = 432_000_000_000;
 /// The most that power is worth, as a multiple of the base fee that was burned for it: training has six
 /// tenths of what is minted at most, and [`BURNED_PART`] is burned for it.
-pub const POWER_WORTH: Balance = 2;
+pub const POWER_WORTH: Balance = 4;
 
 /// Most of a volume. The fee is the least there is long before.
 const MOST_VOLUME: MicroUt = 1 << 62;
@@ -129,7 +129,7 @@ impl Volumes {
 	pub fn base(&self, reward: Balance) -> Balance {
 		let minted = reward.saturating_mul(WINDOW.into());
 		let spent = minted.saturating_mul(BURNED_PART).saturating_mul(MICRO_UT_PER_UT);
-		let whole = TENTHS.saturating_mul(self.counted().into());
+		let whole = PERCENT.saturating_mul(self.counted().into());
 		spent.div_ceil(whole.max(1)).clamp(LEAST_FEE, MOST_FEE)
 	}
 

@@ -70,11 +70,11 @@ fn row(ut: u32) -> String {
 	assert!(work <= duties::most_work(MachineClass::Gib8.rate()));
 	let fee = least_audit_fee(work, TRY, 0).unwrap();
 	// Where power is worth no more than the price.
-	let rates = Rates { fee_per_ut: TRY / 2, ..Rates::RUNTIME };
+	let rates = Rates { fee_per_ut: TRY / 4, ..Rates::RUNTIME };
 	let sums = Sums::of(&spec, &terms(draws, fee), &parts, &Lacking::default(), &rates).unwrap();
 	assert_eq!(sums.deposit, TRY.max(3 * sums.price) + 9 * fee);
 	// Until protocol 10, with one segment drawn.
-	let before = TRY.max((sums.price + 2 * sums.fee) * Balance::from(segments)) + 9 * 4 * TRY;
+	let before = TRY.max((sums.price + 4 * sums.fee) * Balance::from(segments)) + 9 * 4 * TRY;
 	let micro = |work: u64| shown(Balance::from(work) * (TRY / 1_000_000));
 	format!(
 		"| {} | {} | {} | {} | {} | {} | {} | {} | {} |",

@@ -254,6 +254,34 @@ fn an_honest_job_is_paid_refunded_and_credited() {
 	assert_eq!(chain.state(|| Runtime::recent_jobs(10)).len(), 1);
 }
 
+/// A market that trains as much every hour burns 0.15 of what blocks mint, however much that is.
+#[test]
+fn the_fee_follows_what_is_minted_over_many_blocks() {
+	use frame_support::traits::Get;
+	type Reward = <Runtime as pallet_task_market::Config>::BlockReward;
+	let hour = 600;
+	for daily in [6_000_000_000u64, 4_000_000_000_000] {
+		let mut chain = Chain::development();
+		chain.run(1);
+		chain.state(|| {
+			let (lot, mut burned, mut minted) = (daily / 24, 0, 0);
+			for hours in 1..24 * 100 {
+				System::set_block_number(1 + hours * hour);
+				assert_eq!(Reward::get(), Hashrate::block_reward(System::block_number()));
+				let fee = TaskMarket::market().fee_per_ut;
+				let volumes = TaskMarket::volumes().post(lot).buy(lot);
+				pallet_task_market::Market::<Runtime>::put(volumes);
+				if hours >= 24 * 90 {
+					burned += fee * Balance::from(lot) / 1_000_000;
+					minted += Reward::get() * Balance::from(hour);
+				}
+			}
+			let part = burned * 1_000 / minted;
+			assert!((148..=152).contains(&part), "{part} of a thousand, at {daily} micro-ut a day");
+		});
+	}
+}
+
 #[test]
 fn a_job_that_stops_early_is_paid_for_what_was_trained() {
 	let mut chain = chain();

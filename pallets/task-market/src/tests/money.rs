@@ -66,7 +66,7 @@ proptest! {
 	}
 
 	/// The stake is three times what a replica is worth, however many segments there are: the price, or the
-	/// power, which is worth twice the fee at most.
+	/// power, which is worth four times the fee at most.
 	#[test]
 	fn a_deposit_does_not_grow_with_the_segments(
 		price in 1u128..1_000_000_000_000, interval in 1u32..=1_500,
@@ -79,7 +79,7 @@ proptest! {
 		let spec = spec.check().unwrap();
 		let quote =
 			new_test_ext().execute_with(|| TaskMarket::checked_quote(&spec, &terms)).unwrap();
-		let worth = quote.price.max(2 * quote.fee);
+		let worth = quote.price.max(4 * quote.fee);
 		prop_assert_eq!(quote.deposit, (3 * worth).max(50_000) + 9 * terms.audit_fee);
 	}
 }

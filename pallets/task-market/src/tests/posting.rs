@@ -69,6 +69,8 @@ fn posting_holds_the_escrow_and_puts_the_job_on_the_agenda() {
 #[test]
 fn a_small_price_still_asks_the_least_deposit() {
 	run(|| {
+		// Power is cheap.
+		BlockReward::set(0);
 		let id = post_with(SUBMITTER, Terms { price_per_ut: 1, ..terms(1) });
 		assert_eq!(job(id).quote.price, 1, "rounded up");
 		assert_eq!(job(id).quote.deposit, 50_000 + AUDIT);

@@ -113,7 +113,7 @@ fn a_larger_market_has_a_lower_fee() {
 	run(|| {
 		market(1_000 * LEAST_BOUGHT, 0);
 		assert_eq!(fee_now(), 10_000, "it would be 1,000, and that is the least there is");
-		BlockReward::set(1_157_407_000);
+		BlockReward::set(2_314_814_000);
 		assert_eq!(fee_now(), FIRST);
 		let id = post(1);
 		finish(id, Decision::Accepted);
@@ -183,7 +183,7 @@ fn the_deposit_of_a_cheat_pays_for_the_place() {
 			let id = post(1);
 			finish(id, decision);
 			assert_eq!((place_of(id), job(id).settlement.burned), (0, 0));
-			assert!(job(id).settlement.slashed >= 6 * job(id).quote.fee);
+			assert!(job(id).settlement.slashed >= 12 * job(id).quote.fee);
 			assert!(TaskMarket::volumes().posted < 100, "what it posted is taken out");
 		});
 	}
