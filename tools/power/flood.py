@@ -275,10 +275,11 @@ def check():
         assert some <= 80 and high <= some and less > 0
         # Over the month the others pay less, but where the flood was very large.
         assert size > 4 or less > more, (size, more, less)
-    # To post and take back at once costs nothing and does nothing; a day later it costs as much as to buy.
+    # To post and take back at once costs a hundredth and leaves as much; a day later it costs as much as to buy.
     back = taken_back()
     market = steady(4e6)
-    assert market.post(int(3e7 * UT)).take_back(int(3e7 * UT), 0) == market and price.place_fee(10**18, 0) == 0
+    at_once = market.post(int(3e7 * UT)).take_back(int(3e7 * UT), 0)
+    assert at_once == market.post(int(3e5 * UT)) and price.place_fee(10**18, 0) == 10**16
     bought = flood(4e6, 8)[0]
     # The work of a day in front of as much in the same block.
     assert abs(order() - 0.37) < 0.005

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 # Figures of primitives/protocol/src/price.rs: change both together.
 BURNED_PART, PERCENT = 15, 100
-WINDOW, DAY = 144_000, 14_400
+WINDOW, DAY, LEAST_STAY = 144_000, 14_400, 144
 LEAST_BOUGHT = 50_000_000_000
 FREE_PART = 5
 MOST_CROWDED = 32
@@ -44,9 +44,14 @@ def faded(x, blocks, window):
     return product(x, factor)
 
 
+def stay(age):
+    """For how many blocks a job pays that bought nothing."""
+    return min(max(age, LEAST_STAY), DAY)
+
+
 def place_fee(unspent, age):
     """What is burned of the part of a fee that bought nothing."""
-    age = min(age, DAY)
+    age = stay(age)
     return unspent // DAY * age + unspent % DAY * age // DAY
 
 
@@ -68,7 +73,7 @@ class Volumes:
         return replace(self, posted=min(self.posted + work, MOST_VOLUME))
 
     def take_back(self, work, age):
-        back = faded(work, age, DAY) * max(DAY - age, 0) // DAY
+        back = faded(work, age, DAY) * (DAY - stay(age)) // DAY
         return replace(self, posted=max(self.posted - back, 0))
 
     def buy(self, work):

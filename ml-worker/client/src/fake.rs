@@ -93,6 +93,7 @@ pub fn job(state: JobState) -> JobView {
 		settlement: Settlement::default(),
 		late: None,
 		record: 0,
+		fee_per_ut: 0,
 	}
 }
 

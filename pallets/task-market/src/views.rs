@@ -89,6 +89,7 @@ impl<T: Config> Pallet<T> {
 			settlement: job.settlement,
 			late: Self::late_view(id),
 			record: job.quote.record,
+			fee_per_ut: job.quote.fee_per_ut,
 		})
 	}
 

@@ -36,6 +36,9 @@ pub const PERCENT: Balance = 100;
 pub const WINDOW: BlockNumber = 144_000;
 /// Blocks in which what was posted fades to `1/e`: a day of 6 s.
 pub const DAY: BlockNumber = 14_400;
+/// Blocks for which a job that bought nothing pays for its place at least: a hundredth of a [`DAY`]. Who takes
+/// back in the block in which it posted has shut out whoever posted between.
+pub const LEAST_STAY: BlockNumber = 144;
 /// The least that counts as bought: 5,000 ut in each of the ten days of a [`WINDOW`]. From this volume on
 /// training has its whole part of the weight.
 pub const LEAST_BOUGHT: MicroUt = 50_000_000_000;
@@ -103,7 +106,7 @@ impl Volumes {
 	/// taken out, but for the part for which its [place](place_fee) was paid.
 	pub fn take_back(self, work: MicroUt, age: BlockNumber) -> Self {
 		let left = u128::from(faded(work, age, DAY));
-		let unpaid = u128::from(DAY.saturating_sub(age));
+		let unpaid = u128::from(DAY.saturating_sub(stay(age)));
 		let back = left.saturating_mul(unpaid).checked_div(DAY.into()).unwrap_or(0);
 		let back = MicroUt::try_from(back).unwrap_or(MicroUt::MAX);
 		Self { posted: self.posted.saturating_sub(back), ..self }
@@ -206,12 +209,17 @@ fn product(a: u64, b: u64) -> u64 {
 	(u128::from(a).saturating_mul(u128::from(b)) >> 64) as u64
 }
 
+/// Returns for how many blocks a job pays that ended `age` blocks after it was posted.
+fn stay(age: BlockNumber) -> BlockNumber {
+	age.clamp(LEAST_STAY, DAY)
+}
+
 /// Returns what is burned of the part of a job's fee that bought nothing, where the job ended `age` blocks after
-/// it was posted: it held the fee up for others, and pays for its place by the time, all of it after a [`DAY`].
-/// So whoever posts and takes back pays for what that does, and who does so at once nearly nothing.
+/// it was posted: it held the fee up for others, and pays for its place by the time, all of it after a [`DAY`],
+/// and a hundredth at least. So whoever posts and takes back pays for what that does.
 pub fn place_fee(unspent: Balance, age: BlockNumber) -> Balance {
 	let (whole, rest) = (unspent / Balance::from(DAY), unspent % Balance::from(DAY));
-	let age = Balance::from(age.min(DAY));
+	let age = Balance::from(stay(age));
 	whole.saturating_mul(age).saturating_add(rest.saturating_mul(age) / Balance::from(DAY))
 }
 

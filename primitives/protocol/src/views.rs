@@ -55,6 +55,10 @@ pub struct JobView<AccountId> {
 	/// Held from the submitter until this record is removed.
 	#[serde(with = "trainyard_program::text::decimal")]
 	pub record: Balance,
+	/// Protocol fee for a `ut` of training, as it was when the job was posted; 0 where the job earns no power.
+	/// Where the base fee is above it when the job is accepted, its power counts by what the fee buys.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pub fee_per_ut: Balance,
 }
 
 /// A settled job whose accepted results can still be challenged, or are.

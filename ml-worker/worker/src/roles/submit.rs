@@ -306,6 +306,7 @@ pub fn summary(job: &JobView) -> String {
 	};
 	let mut rows = vec![
 		(most, format!("{} ut", amount::format_scaled(u128::from(job.work), 6))),
+		("protocol fee for 1 ut", amount::format(job.fee_per_ut)),
 		("escrowed", amount::format(s.escrowed)),
 		("  paid to trainers", amount::format(s.paid_to_trainers)),
 		("  paid to verifiers", amount::format(s.paid_to_verifiers)),
@@ -314,7 +315,7 @@ pub fn summary(job: &JobView) -> String {
 	];
 	if s.prizes_to_jackpot > 0 {
 		let prizes = amount::format(s.prizes_to_jackpot);
-		rows.insert(4, ("  prizes that nobody earned", prizes));
+		rows.insert(5, ("  prizes that nobody earned", prizes));
 	}
 	if s.slashed > 0 {
 		rows.extend([

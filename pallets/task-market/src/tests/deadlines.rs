@@ -27,7 +27,7 @@ fn nobody_applied() {
 		run_to(6);
 		assert_eq!(job(id).state, JobState::Ended(Ending::NoApplicants));
 		let place = place_of(id);
-		assert_eq!(place, price::place_fee(job(id).quote.fee, 5), "of five blocks");
+		assert_eq!(place, price::place_fee(job(id).quote.fee, 5), "the least there is");
 		assert_eq!(free(SUBMITTER), ENDOWMENT - place);
 		assert_eq!(job(id).settlement.refunded, job(id).quote.escrow - place);
 	});

@@ -57,7 +57,7 @@ fn a_specification_that_always_diverges_costs_its_trainer_nothing() {
 			assert_eq!(free(11), ENDOWMENT + pay);
 			assert_eq!(free(SUBMITTER), ENDOWMENT - pay - 3 * FEE - place_of(id));
 			// The time for which it kept its place is all that it pays for beside the work.
-			assert!(place_of(id) < job.quote.fee / 100);
+			assert_eq!(place_of(id), job.quote.fee / 100);
 			assert_eq!((Credited::get(), TotalBurned::<Test>::get()), (vec![], place_of(id)));
 		});
 	}

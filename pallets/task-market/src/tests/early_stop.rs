@@ -78,7 +78,7 @@ fn a_trainer_is_paid_for_the_segments_that_it_trained() {
 		let (pay, fee) = (pay_of(12), fee_of(12));
 		assert!(pay < job.quote.price && fee < job.quote.fee);
 		let place = place_of(id);
-		assert!(place < (job.quote.fee - fee) / 100, "an hour of a day");
+		assert_eq!(place, (job.quote.fee - fee) / 100, "the least there is");
 		let expected = Settlement {
 			escrowed: job.quote.escrow,
 			paid_to_trainers: pay,

@@ -152,10 +152,11 @@ fn posting_and_taking_back_costs_by_the_time() {
 			run_to(now);
 			assert_ok!(TaskMarket::cancel(RuntimeOrigin::signed(SUBMITTER), id));
 			let place = place_fee(fee, blocks);
+			assert_eq!(place, fee / 100, "a hundredth at least");
 			assert_eq!((place_of(id), free(SUBMITTER)), (place, base - place));
 			assert_eq!(TotalBurned::<Test>::get(), place);
 			let left = TaskMarket::volumes().posted - before.aged(now).posted;
-			let kept = Balance::from(job(id).quote.training) * u128::from(blocks) / u128::from(DAY);
+			let kept = Balance::from(job(id).quote.training) / 100;
 			assert!(u128::from(left) <= kept + 2, "{left} of {kept}");
 			assert_eq!(TaskMarket::volumes().bought, 0);
 		});
