@@ -78,6 +78,14 @@ impl Rates {
 		storage_byte: STORAGE_BYTE,
 		relay_fee: RELAY_FEE,
 	};
+
+	/// Returns the same for a job: one that earns no power pays no fee for it.
+	pub fn runtime_for(spec: &JobSpec) -> Rates {
+		match spec.mints_power() {
+			true => Self::RUNTIME,
+			false => Rates { fee_per_ut: 0, ..Self::RUNTIME },
+		}
+	}
 }
 
 /// The sums of a whole job, even where it may stop early.

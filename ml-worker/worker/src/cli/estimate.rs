@@ -133,7 +133,7 @@ impl Money {
 	fn of(spec: &CheckedSpec, terms: &Terms, parts: &Parts) -> Option<Self> {
 		let replays = terms.replayed_by_all(spec.segments());
 		let lacking = Needs::of(spec).lacking(replays, blob::room().rescue);
-		let sums = Sums::of(spec, terms, parts, &lacking, &Rates::RUNTIME)?;
+		let sums = Sums::of(spec, terms, parts, &lacking, &Rates::runtime_for(spec))?;
 		let verdicts = u128::from(terms.verifiers) * u128::from(MAX_AUDIT_ROUNDS);
 		let pay = fees::pay_of_each(sums.price, terms.replicas);
 		Some(Self {
@@ -371,7 +371,7 @@ fn text(figures: &Figures, terms: Option<&Terms>) -> String {
 			"price    {}{most}, at {} for a ut\n\
 			 pay      {}{most} for each of {} replica(s), {} together\n\
 			 or       {}{most}, {} %, where the audit decides nothing\n\
-			 fee      {}{most}, burned: the protocol's, on the training steps\n\
+			 fee      {}{most}, burned: for power, as on a chain where nobody has trained (`trainyard market`)\n\
 			 audit    {} at most: {} verifiers, {MAX_AUDIT_ROUNDS} rounds; what is not needed is refunded\n\
 			 storage  {} at most: what trainers may have to store for the audit, and relays of what no block carries; what is not needed is refunded\n\
 			 escrow   {}, held until the job ends\n\

@@ -99,7 +99,8 @@ fn built_to_diverge() -> Outcome {
 		}
 		let money = scene.settle(&[job], &truth)[0];
 		assert_eq!(scene.job(job).replicas[0].fate, Fate::Diverged);
-		assert_eq!((money.slashed, money.burned), (0, 0));
+		assert_eq!(money.slashed, 0);
+		assert!(money.burned > 0, "the place of what bought no power");
 		paid.push(format!(
 			"{} for {} of 30 segments",
 			amount(money.paid_to_trainers),

@@ -81,7 +81,7 @@ impl Costs {
 			Sizes::of_steps(&case).context(no_court)?;
 		let overflow = "the job's work or money passes 128 bits";
 		let parts = Parts::of(spec);
-		let rates = &Rates::RUNTIME;
+		let rates = &Rates::runtime_for(spec);
 		let replays = terms.replayed_by_all(spec.segments());
 		let lacking = Needs::of(spec).lacking(replays, blob::room().rescue);
 		let sums = Sums::of(spec, terms, &parts, &lacking, rates).context(overflow)?;
