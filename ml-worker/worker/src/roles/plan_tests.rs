@@ -86,6 +86,7 @@ fn job(state: JobState) -> JobView {
 		settlement: Settlement::default(),
 		late: None,
 		record: 0,
+		fee_per_ut: 0,
 	}
 }
 
