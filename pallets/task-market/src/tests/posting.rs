@@ -441,8 +441,10 @@ fn a_job_nobody_applied_for_can_be_taken_back() {
 		assert_ok!(TaskMarket::cancel(RuntimeOrigin::signed(SUBMITTER), id));
 		let job = job(id);
 		assert_eq!(job.state, JobState::Ended(Ending::Cancelled));
-		assert_eq!(job.settlement.refunded, job.quote.escrow);
-		assert_eq!(free(SUBMITTER), ENDOWMENT);
+		let place = place_of(id);
+		assert_eq!(place, job.quote.fee / 100, "for the shortest place");
+		assert_eq!(job.settlement.refunded, job.quote.escrow - place);
+		assert_eq!(free(SUBMITTER), ENDOWMENT - place);
 		assert_eq!(held(HoldReason::Escrow, SUBMITTER), 0);
 		System::assert_last_event(
 			Event::JobEnded { job: id, ending: Ending::Cancelled, settlement: job.settlement }
@@ -480,7 +482,8 @@ fn a_record_is_paid_for_until_it_is_removed() {
 		assert_eq!(held(HoldReason::Record, SUBMITTER), record);
 		run_to(job(id).deadline);
 		assert!(!Jobs::<Test>::contains_key(id));
-		assert_eq!((held(HoldReason::Record, SUBMITTER), free(SUBMITTER)), (0, ENDOWMENT));
+		let left = ENDOWMENT - place_of(posted);
+		assert_eq!((held(HoldReason::Record, SUBMITTER), free(SUBMITTER)), (0, left));
 	});
 }
 
