@@ -155,7 +155,7 @@ pub mod pallet {
 		#[pallet::constant]
 		type MinDeposit: Get<Balance>;
 
-		/// What the present block mints: the price of power follows it, see [`price`](crate::price).
+		/// What the present block mints: the price of power follows it, see [`price`].
 		type BlockReward: Get<Balance>;
 
 		/// What the protocol says that computing a `ut` costs: least fees of verifiers and deposits of
