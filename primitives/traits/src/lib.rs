@@ -78,6 +78,23 @@ pub trait Beacon {
 	fn seed_weight() -> Weight;
 }
 
+/// What the chain knows of its own finality.
+pub trait Finality {
+	/// Returns the greatest height at which a block is final by the word of more than two thirds of the
+	/// weight. The truth may be later, and it may stay where it is for as long as a third wants that. It
+	/// never falls.
+	fn final_height() -> BlockNumber;
+}
+
+/// Who makes the blocks of the running session.
+pub trait SessionWeights<AccountId> {
+	/// Returns the authorities and their weights, at least 1 each.
+	fn weights() -> Vec<(AccountId, u64)>;
+	/// Benchmarks: makes that many accounts the authorities, and returns them.
+	#[cfg(feature = "runtime-benchmarks")]
+	fn make_authorities(count: u32) -> Vec<AccountId>;
+}
+
 /// Trainers and their power.
 pub trait TrainerRegistry<AccountId> {
 	/// Returns whether `who` is registered and not leaving.

@@ -1,0 +1,33 @@
+//! Benchmarks: the statement of an author where all authorities have spoken.
+
+use super::*;
+use frame_benchmarking::v2::*;
+use frame_support::{traits::Get, BoundedVec};
+use trainyard_traits::SessionWeights;
+
+#[benchmarks]
+mod benchmarks {
+	use super::*;
+
+	#[benchmark]
+	fn note_final() -> Result<(), BenchmarkError> {
+		let all = T::Authorities::make_authorities(T::MaxAuthorities::get());
+		let mut sorted = all.clone();
+		sorted.sort();
+		let said = sorted.into_iter().zip(10u32..).collect();
+		Statements::<T>::put(BoundedVec::<_, T::MaxAuthorities>::truncate_from(said));
+		frame_system::Pallet::<T>::set_block_number(1_000u32.into());
+		let author = all.first().ok_or("there is an authority")?.clone();
+
+		#[block]
+		{
+			Pallet::<T>::note(&author, 999)?;
+		}
+
+		assert!(Statements::<T>::get().contains(&(author, 999)));
+		assert!(Final::<T>::get() > 0);
+		Ok(())
+	}
+
+	impl_benchmark_test_suite!(Pallet, crate::mock::new_test_ext(), crate::mock::Test);
+}
