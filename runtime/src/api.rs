@@ -8,7 +8,7 @@ use codec::Codec;
 use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
 	drill::{AssignmentView, ProjectId, ProjectView, UnitOutcome},
-	job::{Balance, Terms},
+	job::{Balance, BlockNumber, Terms},
 	relay::RelayView,
 	stint::{ReportView, StintView},
 	views::{
@@ -119,5 +119,9 @@ sp_api::decl_runtime_apis! {
 
 		/// Returns the reports in whose check a verifier sits now, by number.
 		fn stint_checks(account: AccountId) -> Vec<ReportView<AccountId>>;
+
+		/// Returns the height up to which the chain itself knows that its blocks are final: at most what
+		/// a node knows.
+		fn final_height() -> BlockNumber;
 	}
 }

@@ -1,9 +1,9 @@
 //! The runtime APIs, by which the node drives the runtime and clients look at it.
 
 use crate::{
-	configs::session::SessionKeys, views, AccountId, Babe, Balance, Block, Executive, Grandpa,
-	InherentDataExt, Nonce, Runtime, RuntimeCall, RuntimeGenesisConfig, System, TransactionPayment,
-	VERSION,
+	configs::session::SessionKeys, views, AccountId, Babe, Balance, Block, BlockNumber, Executive,
+	Grandpa, InherentDataExt, Nonce, Runtime, RuntimeCall, RuntimeGenesisConfig, System,
+	TransactionPayment, VERSION,
 };
 use alloc::vec::Vec;
 use codec::Encode;
@@ -373,6 +373,10 @@ impl_runtime_apis! {
 
 		fn stint_checks(account: AccountId) -> Vec<ReportView<AccountId>> {
 			crate::Stints::checks(&account)
+		}
+
+		fn final_height() -> BlockNumber {
+			<crate::Finality as trainyard_traits::Finality>::final_height()
 		}
 	}
 

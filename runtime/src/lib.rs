@@ -48,6 +48,7 @@ use sp_runtime::{
 use sp_version::RuntimeVersion;
 
 pub use configs::session::SessionKeys;
+pub use pallet_finality::INHERENT_IDENTIFIER as FINALITY_INHERENT;
 
 /// Any of the signature schemes that accounts may use.
 pub type Signature = MultiSignature;
@@ -217,4 +218,7 @@ mod runtime {
 
 	#[runtime::pallet_index(26)]
 	pub type Stints = pallet_stints;
+
+	#[runtime::pallet_index(27)]
+	pub type Finality = pallet_finality;
 }

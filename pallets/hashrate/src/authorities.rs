@@ -10,7 +10,10 @@
 //! [`BlockAuthor`] (Authorship's `FindAuthor`) and [`KeepCandidateKeys`] (part of the base
 //! call filter).
 
-use crate::{session::weight_of, Config, CurrentWeights, NextWeights, SessionAccess, LOG_TARGET};
+use crate::{
+	session::weight_of, Config, CurrentWeights, NextWeights, OldestRecord, OldestSet,
+	SessionAccess, LOG_TARGET,
+};
 use alloc::vec::Vec;
 use codec::Encode;
 use core::marker::PhantomData;
@@ -20,7 +23,7 @@ use frame_support::{
 };
 use frame_system::RawOrigin;
 use sp_consensus_babe::AuthorityId as BabeId;
-use sp_consensus_grandpa::{AuthorityId as GrandpaId, AuthorityList};
+use sp_consensus_grandpa::{AuthorityId as GrandpaId, AuthorityList, SetId};
 use sp_core::H256;
 use sp_runtime::{
 	traits::{OpaqueKeys, Zero},
@@ -137,6 +140,30 @@ fn differs(present: &[(GrandpaId, u64)], next: &[(GrandpaId, u64)]) -> bool {
 		|| present.iter().zip(next).any(|((k, was), (l, is))| k != l || moved(*was, *is))
 }
 
+/// Most sets that one change of the set forgets. It adds one.
+const FORGOTTEN_AT_ONCE: u32 = 4;
+
+impl<T: WeightedConfig> WeightedGrandpa<T> {
+	/// Forgets sets of which no session is on record, but for the last of them, which bounds the
+	/// sessions of the next: equivocations in a set can be reported for as long as those who were in it
+	/// answer for them, however many sets come after it while finality stalls.
+	fn forget_sets(current: SetId) {
+		type Ends<T> = pallet_grandpa::SetIdSession<T>;
+		let Some(on_record) = OldestRecord::<T>::get() else { return };
+		let kept = T::MaxSetIdSessionEntries::get().max(1);
+		let mut oldest = OldestSet::<T>::get().unwrap_or_else(|| current.saturating_sub(kept));
+		for _ in 0..FORGOTTEN_AT_ONCE {
+			let next = oldest.saturating_add(1);
+			if next >= current || Ends::<T>::get(next).is_some_and(|ended| ended >= on_record) {
+				break;
+			}
+			Ends::<T>::remove(oldest);
+			oldest = next;
+		}
+		OldestSet::<T>::put(oldest);
+	}
+}
+
 impl<T: WeightedConfig> OneSessionHandler<T::AccountId> for WeightedGrandpa<T> {
 	type Key = GrandpaId;
 
@@ -182,10 +209,7 @@ impl<T: WeightedConfig> OneSessionHandler<T::AccountId> for WeightedGrandpa<T> {
 				pallet_grandpa::Stalled::<T>::kill();
 				set_id = set_id.saturating_add(1);
 				pallet_grandpa::CurrentSetId::<T>::put(set_id);
-				let kept = T::MaxSetIdSessionEntries::get().max(1);
-				if let Some(oldest) = set_id.checked_sub(kept) {
-					pallet_grandpa::SetIdSession::<T>::remove(oldest);
-				}
+				Self::forget_sets(set_id);
 			}
 		}
 		let session = pallet_session::Pallet::<T>::current_index();
@@ -300,5 +324,10 @@ where
 		}
 		pallet_session::NextKeys::<T>::insert(who, keys);
 		frame_system::Pallet::<T>::inc_consumers(who).expect("the account exists");
+	}
+
+	#[cfg(feature = "runtime-benchmarks")]
+	fn make_authorities(all: Vec<T::AccountId>) {
+		pallet_session::Validators::<T>::put(all);
 	}
 }

@@ -133,6 +133,10 @@ mod benchmarks {
 	#[benchmark]
 	fn withdraw() {
 		let who = trainer::<T>("trainer", 0);
+		// It was an authority long ago.
+		LastServed::<T>::insert(&who, 1);
+		OldestRecord::<T>::put(1);
+		Overtaken::<T>::insert(1, 0);
 		empower::<T>(&who, 1_000);
 		Absence::<T>::insert(&who, 1);
 		Pallet::<T>::do_deregister(&who).unwrap();
@@ -163,11 +167,20 @@ mod benchmarks {
 	fn on_initialize() {
 		frame_system::Pallet::<T>::set_block_number(300u32.into());
 		LatestVrf::<T>::put(H256::repeat_byte(1));
+		// Some sessions, none of which was overtaken. The block looks at as many as it can.
+		let some = 0..=in_force::OVERTAKEN_AT_ONCE;
+		for session in some {
+			Starts::<T>::insert(session, 0);
+		}
+		Unfinal::<T>::put(0);
 
 		#[block]
 		{
 			Pallet::<T>::record_output();
+			Pallet::<T>::note_overtaken();
 		}
+
+		assert_eq!(Unfinal::<T>::get(), Some(in_force::OVERTAKEN_AT_ONCE));
 
 		assert!(Outputs::<T>::get((299 % 256) as u8).is_some_and(|(block, _)| block == 299));
 	}

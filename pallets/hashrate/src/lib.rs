@@ -12,6 +12,7 @@
 //!   to BABE and GRANDPA, and the author of a block across a change of session.
 //! - [`records`], [`offences`]: who was an authority when, by which keys; equivocations
 //!   and what they cost.
+//! - [`in_force`]: how long authorities answer for that, where finality is late.
 //! - [`liveness`]: an authority that makes no block is suspended.
 //! - [`beacon`]: randomness from the VRF outputs of the authors of recent blocks.
 //! - [`rewards`]: the block reward and its schedule.
@@ -46,6 +47,7 @@ pub mod beacon;
 #[cfg(feature = "runtime-benchmarks")]
 mod benchmarking;
 mod events;
+pub mod in_force;
 pub mod liveness;
 #[cfg(test)]
 mod mock;
@@ -103,6 +105,9 @@ pub trait SessionAccess<AccountId> {
 	/// Benchmarks: gives `who` session keys of its own.
 	#[cfg(feature = "runtime-benchmarks")]
 	fn make_keys(who: &AccountId);
+	/// Benchmarks: makes these the authorities of the running session.
+	#[cfg(feature = "runtime-benchmarks")]
+	fn make_authorities(all: alloc::vec::Vec<AccountId>);
 }
 
 #[import_section(events::events)]
@@ -134,6 +139,7 @@ pub mod pallet {
 		views::Hardware,
 		MicroUt,
 	};
+	use trainyard_traits::Finality;
 
 	/// The storage of this pallet's first release.
 	const STORAGE_VERSION: StorageVersion = StorageVersion::new(2);
@@ -171,13 +177,16 @@ pub mod pallet {
 		/// given for an earlier block counts as none. See [`authorities::AuthorVrf`].
 		type VrfOutput: Get<Option<H256>>;
 
+		/// What the chain knows to be final.
+		type Finality: Finality;
+
 		/// Smallest bond of a trainer.
 		#[pallet::constant]
 		type MinBond: Get<Balance>;
 
-		/// Blocks from leaving to the return of the bond, and from the end of a session until its
-		/// equivocations cannot be reported any more. At least three sessions, so that an authority
-		/// stays bonded while it is one, and for a while after that.
+		/// Blocks from leaving to the return of the bond, and from the time at which finality overtook
+		/// a session until its equivocations cannot be reported any more and the bonds of those who
+		/// were last authorities in it can return. At least three sessions.
 		#[pallet::constant]
 		type UnbondingBlocks: Get<BlockNumber>;
 
@@ -292,6 +301,23 @@ pub mod pallet {
 	/// The first block of each session on record.
 	#[pallet::storage]
 	pub type Starts<T> = StorageMap<_, Twox64Concat, SessionIndex, BlockNumber>;
+
+	/// When a session on record was overtaken by finality: the height at which the chain knew that the
+	/// first block of the session after it is final.
+	#[pallet::storage]
+	pub type Overtaken<T> = StorageMap<_, Twox64Concat, SessionIndex, BlockNumber>;
+
+	/// The oldest session that was not overtaken.
+	#[pallet::storage]
+	pub type Unfinal<T> = StorageValue<_, SessionIndex>;
+
+	/// The last session in which a trainer was an authority.
+	#[pallet::storage]
+	pub type LastServed<T: Config> = StorageMap<_, Blake2_128Concat, T::AccountId, SessionIndex>;
+
+	/// The oldest set of GRANDPA whose last session is noted.
+	#[pallet::storage]
+	pub type OldestSet<T> = StorageValue<_, u64>;
 
 	/// The oldest session on record.
 	#[pallet::storage]
@@ -479,14 +505,18 @@ pub mod pallet {
 		KeysInUse,
 		/// The trainer equivocated and may not stand for block authorship yet.
 		Suspended,
+		/// The caller was an authority of a session whose set may still be in force, or was until
+		/// lately: wait until finality has passed the end of that session, and `UnbondingBlocks` more.
+		StillInForce,
 	}
 
 	#[pallet::hooks]
 	impl<T: Config> Hooks<BlockNumberFor<T>> for Pallet<T> {
-		/// Records the previous block's output. The weight includes what this pallet does later in
+		/// Records the previous block's output, and what finality overtook. The weight includes what this pallet does later in
 		/// the same initialisation, when it learns the block's author.
 		fn on_initialize(_: BlockNumberFor<T>) -> Weight {
 			Self::record_output();
+			Self::note_overtaken();
 			T::WeightInfo::on_initialize().saturating_add(T::WeightInfo::note_author())
 		}
 
@@ -554,7 +584,7 @@ pub mod pallet {
 		}
 
 		/// Begins to leave: no new jobs, no candidacy, and the bond is free after
-		/// `UnbondingBlocks`.
+		/// `UnbondingBlocks`; that of an authority see `withdraw`.
 		#[pallet::call_index(4)]
 		#[pallet::weight(T::WeightInfo::deregister())]
 		pub fn deregister(origin: OriginFor<T>) -> DispatchResult {
@@ -562,7 +592,8 @@ pub mod pallet {
 			Self::do_deregister(&who)
 		}
 
-		/// Takes the bond back after leaving. The caller's power is forgotten.
+		/// Takes the bond back after leaving. The caller's power is forgotten. Who was an authority waits
+		/// until no set with it is in force any more, and `UnbondingBlocks` after that.
 		#[pallet::call_index(5)]
 		#[pallet::weight(T::WeightInfo::withdraw())]
 		pub fn withdraw(origin: OriginFor<T>) -> DispatchResult {

@@ -118,6 +118,21 @@ parameter_types! {
 	pub const ReporterShare: Permill = Permill::from_percent(20);
 	pub const JackpotShare: Permill = Permill::from_percent(10);
 	pub const Jackpot: u64 = JACKPOT;
+	/// The last height that becomes final, while finality stalls.
+	pub static Stall: Option<u32> = None;
+}
+
+/// How many blocks finality is behind.
+pub const LAG: u32 = 2;
+
+/// What the chain knows to be final.
+pub struct Known;
+
+impl trainyard_traits::Finality for Known {
+	fn final_height() -> u32 {
+		let last = System::block_number().saturating_sub(LAG);
+		Stall::get().map_or(last, |stall| stall.min(last))
+	}
 }
 
 impl crate::Config for Test {
@@ -126,6 +141,7 @@ impl crate::Config for Test {
 	type Time = Timestamp;
 	type Session = Session;
 	type VrfOutput = AuthorVrf<Test>;
+	type Finality = Known;
 	type MinBond = ConstU128<MIN_BOND>;
 	type UnbondingBlocks = ConstU32<UNBONDING>;
 	type MaxCandidates = ConstU32<6>;
@@ -276,6 +292,7 @@ impl Genesis {
 		.unwrap();
 		pallet_grandpa::GenesisConfig::<Test>::default().assimilate_storage(&mut storage).unwrap();
 		let mut ext: sp_io::TestExternalities = storage.into();
+		Stall::set(None);
 		ext.execute_with(|| {
 			for (who, power) in &self.trainers {
 				set_power(*who, *power);

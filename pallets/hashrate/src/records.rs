@@ -5,13 +5,15 @@
 //! equivocate with the old ones, which stay in use for two sessions more. These records are of the
 //! keys that a session really uses.
 //!
-//! A session is on record until [`Config::UnbondingBlocks`] have passed since its end. A
-//! trainer that leaves is an authority of one more session at most, so whatever it did, it
-//! can be reported as long as its bond is held; and nobody can be reported for longer.
+//! A session is on record until [`Config::UnbondingBlocks`] have passed since finality overtook it (see
+//! [`in_force`](crate::in_force)), a few blocks after its end where finality does not stall. No authority
+//! has its bond back before that, so whatever it did, it can be reported as long as its bond is held.
+//! Where finality stalls, records pile up, one for each session; nothing that the chain does in a block
+//! depends on how many there are, but a search that takes a step more for twice as many.
 
 use crate::{
-	session::weight_of, Config, Convicts, CurrentWeights, Offenders, OldestRecord, Pallet, Records,
-	SessionAccess, Starts,
+	session::weight_of, Config, Convicts, CurrentWeights, Offenders, OldestRecord, Overtaken,
+	Pallet, Records, SessionAccess, Starts,
 };
 use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
 use core::ops::RangeInclusive;
@@ -109,21 +111,22 @@ impl<T: Config> Pallet<T> {
 			grandpa,
 		});
 		let members = members.take(T::MaxAuthorities::get() as usize).collect();
-		Records::<T>::insert(session, BoundedVec::<_, T::MaxAuthorities>::truncate_from(members));
+		let members = BoundedVec::<_, T::MaxAuthorities>::truncate_from(members);
+		Self::note_serving(session, members.iter().map(|member| &member.who));
+		Records::<T>::insert(session, members);
 		Starts::<T>::insert(session, Self::now());
 
 		let mut oldest = OldestRecord::<T>::get().unwrap_or(session);
 		for _ in 0..REMOVED_AT_ONCE {
-			let next = oldest.saturating_add(1);
-			let ended = Starts::<T>::get(next);
-			let Some(ended) = ended.filter(|_| oldest < session) else { break };
-			if ended.saturating_add(T::UnbondingBlocks::get()) > Self::now() {
+			// The running session cannot be: its end is not known.
+			if !Self::is_settled(oldest) {
 				break;
 			}
 			Records::<T>::remove(oldest);
 			Starts::<T>::remove(oldest);
+			Overtaken::<T>::remove(oldest);
 			Offenders::<T>::remove(oldest);
-			oldest = next;
+			oldest = oldest.saturating_add(1);
 		}
 		OldestRecord::<T>::put(oldest);
 		if Convicts::<T>::get().iter().any(|convict| convict.session < oldest) {

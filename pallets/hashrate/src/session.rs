@@ -26,6 +26,7 @@ use core::cmp::Reverse;
 use frame_support::{traits::Get, BoundedVec};
 use sp_staking::SessionIndex;
 use trainyard_protocol::H256;
+use trainyard_traits::SessionWeights;
 
 /// Returns the weight of `who` in `weights`; 1 for one who is not there (genesis authorities that
 /// were given to the session pallet alone).
@@ -108,6 +109,27 @@ impl<T: Config> Pallet<T> {
 		let keys = |who: T::AccountId| T::Session::keys(&who).map(|keys| (who, keys));
 		let known = Candidates::<T>::get().into_iter().filter_map(keys).collect();
 		KnownKeys::<T>::put(BoundedVec::<_, T::MaxCandidates>::truncate_from(known));
+	}
+}
+
+impl<T: Config> SessionWeights<T::AccountId> for Pallet<T> {
+	fn weights() -> Vec<(T::AccountId, u64)> {
+		let weights = CurrentWeights::<T>::get();
+		let weighed = |who: T::AccountId| {
+			let weight = weight_of(&weights, &who);
+			(who, weight)
+		};
+		T::Session::authorities().into_iter().map(weighed).collect()
+	}
+
+	#[cfg(feature = "runtime-benchmarks")]
+	fn make_authorities(count: u32) -> Vec<T::AccountId> {
+		let all: Vec<T::AccountId> =
+			(0..count).map(|i| frame_benchmarking::v2::account("authority", i, 0)).collect();
+		let weights = all.iter().cloned().map(|who| (who, 1_000)).collect();
+		CurrentWeights::<T>::put(BoundedVec::truncate_from(weights));
+		T::Session::make_authorities(all.clone());
+		all
 	}
 }
 

@@ -2,8 +2,8 @@
 
 use crate::{
 	power::{whole, Track},
-	Absence, Candidates, Config, CurrentWeights, Error, Event, Founders, HoldReason, NextWeights,
-	Pallet, Power, SessionAccess, Suspended, Trainers,
+	Absence, Candidates, Config, CurrentWeights, Error, Event, Founders, HoldReason, LastServed,
+	NextWeights, Pallet, Power, SessionAccess, Suspended, Trainers,
 };
 use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
 use frame_support::{
@@ -122,12 +122,14 @@ impl<T: Config> Pallet<T> {
 		let trainer = Trainers::<T>::get(who).ok_or(Error::<T>::NotRegistered)?;
 		let free_at = trainer.free_at.ok_or(Error::<T>::NotLeaving)?;
 		ensure!(Self::now() >= free_at, Error::<T>::StillBonded);
+		ensure!(!Self::is_in_force(who), Error::<T>::StillInForce);
 		let bond = T::Currency::release_all(&HoldReason::Bond.into(), who, Precision::BestEffort)?;
 		Trainers::<T>::remove(who);
 		Power::<T>::remove(who);
 		Founders::<T>::mutate(|founders| founders.retain(|(founder, _)| founder != who));
 		Absence::<T>::remove(who);
 		Suspended::<T>::remove(who);
+		LastServed::<T>::remove(who);
 		Self::deposit_event(Event::Withdrawn { trainer: who.clone(), bond });
 		Ok(())
 	}

@@ -3,8 +3,8 @@
 use crate::{
 	beacon::{place, RING},
 	Absence, Authored, Candidates, Config, Convicts, CurrentWeights, Founders, HoldReason,
-	KnownKeys, NextWeights, Offenders, Outputs, Pallet, Power, Records, Starts, Suspended,
-	Trainers,
+	KnownKeys, LastServed, NextWeights, Offenders, Outputs, Overtaken, Pallet, Power, Records,
+	SessionAccess, Starts, Suspended, Trainers, Unfinal,
 };
 use alloc::vec::Vec;
 use frame_support::{
@@ -19,10 +19,12 @@ impl<T: Config> Pallet<T> {
 	/// - every trainer's recorded bond is held;
 	/// - candidates are trainers that are not leaving and have the least bond, ascending
 	///   without repetition;
-	/// - power, absences and suspensions belong to trainers;
+	/// - power, absences, suspensions and last sessions as an authority belong to trainers;
 	/// - the list of authors is ascending;
 	/// - the sessions on record are those from the oldest to the running one, each with its first
 	///   block, ascending;
+	/// - those that finality overtook are the first of them, each after its end and none before an
+	///   earlier one;
 	/// - offenders are ascending, and were authorities of their session;
 	/// - who was convicted is named once, and in a session that is on record;
 	/// - founders are trainers, ascending, and known keys are of ascending accounts;
@@ -50,6 +52,10 @@ impl<T: Config> Pallet<T> {
 		}
 		for who in Absence::<T>::iter_keys() {
 			ensure!(Trainers::<T>::contains_key(who), "absence of a stranger");
+		}
+		for (who, session) in LastServed::<T>::iter() {
+			ensure!(Trainers::<T>::contains_key(who), "a stranger was an authority");
+			ensure!(session <= T::Session::current_index(), "an authority of a session to come");
 		}
 		ensure!(ascending(&Authored::<T>::get()), "authors are not ascending");
 
@@ -93,6 +99,7 @@ impl<T: Config> Pallet<T> {
 		}
 		ensure!(Records::<T>::iter_keys().count() == count, "a record is too old");
 		ensure!(Starts::<T>::iter_keys().count() == count, "a first block is too old");
+		Self::try_overtaken()?;
 		for (session, guilty) in Offenders::<T>::iter() {
 			let members = Records::<T>::get(session).ok_or("offenders without a record")?;
 			ensure!(ascending(&guilty), "offenders are not ascending");
@@ -106,6 +113,25 @@ impl<T: Config> Pallet<T> {
 			let on_record = Records::<T>::contains_key(convict.session);
 			ensure!(on_record, "a convict's session is not on record");
 		}
+		Ok(())
+	}
+}
+
+impl<T: Config> Pallet<T> {
+	fn try_overtaken() -> Result<(), TryRuntimeError> {
+		let mut latest = 0;
+		let mut count = 0usize;
+		for session in Self::recorded().into_iter().flatten() {
+			let Some(at) = Overtaken::<T>::get(session) else { break };
+			let end = Starts::<T>::get(session.saturating_add(1));
+			ensure!(end.is_some_and(|end| end < at), "overtaken before its end");
+			ensure!(latest <= at && at <= Self::now(), "overtaken before an earlier session");
+			let next = Unfinal::<T>::get().ok_or("nothing is final, and a session overtaken")?;
+			ensure!(session < next, "the oldest session in force was overtaken");
+			latest = at;
+			count = count.saturating_add(1);
+		}
+		ensure!(Overtaken::<T>::iter_keys().count() == count, "overtaken out of order");
 		Ok(())
 	}
 }

@@ -113,10 +113,16 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Proof: `Hashrate::Suspended` (`max_values`: None, `max_size`: Some(52), added: 2527, mode: `MaxEncodedLen`)
 	/// Storage: `Hashrate::Power` (r:0 w:1)
 	/// Proof: `Hashrate::Power` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::LastServed` (r:1 w:1)
+	/// Proof: `Hashrate::LastServed` (`max_values`: None, `max_size`: Some(52), added: 2527, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::OldestRecord` (r:1 w:0)
+	/// Proof: `Hashrate::OldestRecord` (`max_values`: Some(1), `max_size`: Some(4), added: 499, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::Overtaken` (r:1 w:0)
+	/// Proof: `Hashrate::Overtaken` (`max_values`: None, `max_size`: Some(16), added: 2491, mode: `MaxEncodedLen`)
 	fn withdraw() -> Weight {
-		// At least 57_786_000 ps.
-		Weight::from_parts(61_151_000, 4058)
-			.saturating_add(D::get().reads_writes(3_u64, 6_u64))
+		// At least 57_786_000 ps; the last three entries are estimated.
+		Weight::from_parts(73_151_000, 4058)
+			.saturating_add(D::get().reads_writes(6_u64, 7_u64))
 	}
 	/// Storage: `Hashrate::Candidates` (r:1 w:0)
 	/// Proof: `Hashrate::Candidates` (`max_values`: Some(1), `max_size`: Some(8194), added: 8689, mode: `MaxEncodedLen`)
@@ -147,10 +153,20 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Proof: `System::ParentHash` (`max_values`: Some(1), `max_size`: Some(32), added: 527, mode: `MaxEncodedLen`)
 	/// Storage: `Hashrate::Outputs` (r:0 w:1)
 	/// Proof: `Hashrate::Outputs` (`max_values`: None, `max_size`: Some(45), added: 2520, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::Unfinal` (r:1 w:1)
+	/// Proof: `Hashrate::Unfinal` (`max_values`: Some(1), `max_size`: Some(4), added: 499, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::OldestRecord` (r:1 w:0)
+	/// Proof: `Hashrate::OldestRecord` (`max_values`: Some(1), `max_size`: Some(4), added: 499, mode: `MaxEncodedLen`)
+	/// Storage: `Finality::Final` (r:1 w:0)
+	/// Proof: `Finality::Final` (`max_values`: Some(1), `max_size`: Some(4), added: 499, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::Starts` (r:4 w:0)
+	/// Proof: `Hashrate::Starts` (`max_values`: None, `max_size`: Some(16), added: 2491, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::Overtaken` (r:0 w:4)
+	/// Proof: `Hashrate::Overtaken` (`max_values`: None, `max_size`: Some(16), added: 2491, mode: `MaxEncodedLen`)
 	fn on_initialize() -> Weight {
-		// At least 7_251_000 ps.
-		Weight::from_parts(7_922_000, 1518)
-			.saturating_add(D::get().reads_writes(2_u64, 1_u64))
+		// At least 7_251_000 ps; the last five entries are estimated.
+		Weight::from_parts(27_922_000, 10954)
+			.saturating_add(D::get().reads_writes(9_u64, 6_u64))
 	}
 	/// Storage: `System::Account` (r:2 w:2)
 	/// Proof: `System::Account` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
@@ -197,14 +213,18 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Proof: `Hashrate::Starts` (`max_values`: None, `max_size`: Some(16), added: 2491, mode: `MaxEncodedLen`)
 	/// Storage: `Hashrate::Records` (r:0 w:1)
 	/// Proof: `Hashrate::Records` (`max_values`: None, `max_size`: Some(10414), added: 12889, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::Trainers` (r:100 w:0)
+	/// Proof: `Hashrate::Trainers` (`max_values`: None, `max_size`: Some(593), added: 3068, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::LastServed` (r:0 w:100)
+	/// Proof: `Hashrate::LastServed` (`max_values`: None, `max_size`: Some(52), added: 2527, mode: `MaxEncodedLen`)
 	/// `c` was 1 to 256.
 	fn change_session(c: u32, ) -> Weight {
-		// At least 47_220_000 ps.
-		Weight::from_parts(153_099_845, 89166)
+		// At least 47_220_000 ps; the last two entries are estimated.
+		Weight::from_parts(553_099_845, 395966)
 			// Standard error 82_662.
 			.saturating_add(Weight::from_parts(13_052_285, 0).saturating_mul(c.into()))
 			.saturating_add(Weight::from_parts(0, 2735).saturating_mul(c.into()))
-			.saturating_add(D::get().reads_writes(46_u64, 41_u64))
+			.saturating_add(D::get().reads_writes(146_u64, 141_u64))
 			.saturating_add(D::get().reads((2_u64).saturating_mul(c.into())))
 	}
 	/// Storage: `Hashrate::Records` (r:1 w:0)

@@ -58,6 +58,7 @@ fn pallets() -> Result<(), String> {
 		result.map_err(|error| format!("{name}: {error:?}"))
 	};
 	said("hashrate", Hashrate::do_try_state())?;
+	said("finality", Finality::do_try_state())?;
 	said("drilling", Drilling::do_try_state())?;
 	said("stints", Stints::do_try_state())?;
 	said("task-market", TaskMarket::do_try_state())?;

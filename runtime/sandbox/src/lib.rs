@@ -2,7 +2,7 @@
 //! driven through its own entry points, that is headers with BABE digests, inherents and signed
 //! transactions. No node, no network and no time passes but what the caller asks for.
 //!
-//! [`Chain`] makes blocks, [`books`] checks the money and the state of every pallet. [`bundles`] has what
+//! [`Chain`] makes blocks, which become final a few blocks later, or do not ([`Chain::stall`]), [`books`] checks the money and the state of every pallet. [`bundles`] has what
 //! trainers deliver, [`seats`] what verifiers say of it, and [`disputes`] the moves of both sides before the
 //! court.
 
@@ -10,9 +10,14 @@ pub mod books;
 pub mod bundles;
 pub mod disputes;
 pub mod seats;
+pub mod votes;
 
 use codec::{Decode, Encode};
-use frame_support::{storage::with_transaction_unchecked, traits::Get};
+use frame_support::{
+	inherent::{InherentData, ProvideInherent},
+	storage::with_transaction_unchecked,
+	traits::Get,
+};
 use sp_core::{
 	crypto::VrfSecret,
 	offchain::{testing::TestTransactionPoolExt, TransactionPoolExt},
@@ -94,15 +99,20 @@ impl From<Sr25519Keyring> for Key {
 /// A chain that makes blocks.
 pub struct Chain {
 	ext: TestExternalities,
-	/// The author of every block. Deriving a key takes longer than a block.
-	author: sr25519::Pair,
+	/// Those who make blocks, in turn. Deriving a key takes longer than a block.
+	authors: Vec<sr25519::Pair>,
 	slot: u64,
 	open: bool,
+	/// Where finality stalls: the last block that is final.
+	stall: Option<BlockNumber>,
 }
 
 /// Blocks after which the state is brought into the trie: what is not there is hashed with every
 /// block.
 const COMMIT_EVERY: u32 = 16;
+
+/// How many blocks finality is behind the latest one.
+pub const FINALITY_LAG: BlockNumber = 3;
 
 impl Chain {
 	/// The development preset, before its first block.
@@ -122,8 +132,27 @@ impl Chain {
 	/// The chain of a genesis configuration, before its first block. //Alice, who must be one of its
 	/// authorities, makes all blocks.
 	pub fn founded(genesis: &serde_json::Value) -> Self {
-		let author = Sr25519Keyring::Alice.pair();
-		Self { ext: build(genesis), author, slot: 1_000_000, open: false }
+		let authors = vec![Sr25519Keyring::Alice.pair()];
+		Self { ext: build(genesis), authors, slot: 1_000_000, open: false, stall: None }
+	}
+
+	/// From the next block on these make blocks in turn, as far as they are authorities. One of them
+	/// must always be.
+	pub fn made_by(&mut self, authors: impl IntoIterator<Item = impl Into<Key>>) {
+		self.authors = authors.into_iter().map(|key| key.into().0).collect();
+	}
+
+	/// From the next block on no further block becomes final, or, with `false`, as many as ever.
+	/// Authors say the truth about it.
+	pub fn stall(&mut self, stalls: bool) {
+		let last = self.final_height();
+		self.stall = stalls.then_some(last);
+	}
+
+	/// The latest block that is final.
+	fn final_height(&mut self) -> BlockNumber {
+		let last = self.ext.execute_with(System::block_number).saturating_sub(FINALITY_LAG);
+		self.stall.map_or(last, |stall| stall.min(last))
 	}
 
 	/// Lets that many blocks pass in which nobody does anything and no hook runs: only the height
@@ -148,12 +177,14 @@ impl Chain {
 		self.ext.execute_with(f)
 	}
 
-	/// Begins a block of //Alice in the next slot.
+	/// Begins a block in the next slot: of //Alice, if no others were named.
 	pub fn begin(&mut self) {
 		assert!(!self.open, "a block is open");
 		self.open = true;
 		self.slot += 1;
-		let (slot, author) = (self.slot, self.author.clone());
+		let (slot, last) = (self.slot, self.final_height());
+		let turn = slot as usize % self.authors.len();
+		let authors = &self.authors;
 		self.ext.execute_with(|| {
 			let number = System::block_number() + 1;
 			let parent = System::block_hash(number - 1);
@@ -161,8 +192,15 @@ impl Chain {
 			let turns = *Babe::current_slot() != 0u64 && epoch_is_over(slot);
 			let said = if turns { Babe::next_epoch() } else { Babe::current_epoch() };
 			let (randomness, epoch) = (said.randomness, said.epoch_index);
-			let alice = author.public().into();
-			let index = said.authorities.iter().position(|(key, _)| *key == alice).unwrap();
+			// The next of them that is an authority.
+			let index_of = |author: &sr25519::Pair| {
+				let own = author.public().into();
+				said.authorities.iter().position(|(key, _)| *key == own)
+			};
+			let mut turns = authors.iter().cycle().skip(turn).take(authors.len());
+			let (author, index) = turns
+				.find_map(|author| Some((author, index_of(author)?)))
+				.expect("one of them is an authority");
 			let data = sp_consensus_babe::make_vrf_sign_data(&randomness, slot.into(), epoch);
 			let pre = sp_consensus_babe::digests::PreDigest::SecondaryVRF(
 				sp_consensus_babe::digests::SecondaryVRFPreDigest {
@@ -180,6 +218,12 @@ impl Chain {
 			let now = pallet_timestamp::Call::set { now: slot * duration };
 			let inherent = UncheckedExtrinsic::new_bare(now.into());
 			Executive::apply_extrinsic(inherent).unwrap().unwrap();
+			let mut data = InherentData::new();
+			data.put_data(FINALITY_INHERENT, &last).expect("there is nothing of this name");
+			if let Some(note) = Finality::create_inherent(&data) {
+				let inherent = UncheckedExtrinsic::new_bare(note.into());
+				Executive::apply_extrinsic(inherent).unwrap().unwrap();
+			}
 		});
 	}
 

@@ -1,7 +1,8 @@
 //! What can be benchmarked: our own pallets. Those of the SDK come with weights.
 
 use crate::{
-	Court, Drilling, Hashrate, ModelStorage, Stints, Submissions, TaskMarket, Verification,
+	Court, Drilling, Finality, Hashrate, ModelStorage, Stints, Submissions, TaskMarket,
+	Verification,
 };
 use alloc::{string::String, vec::Vec};
 use frame_benchmarking::{BenchmarkBatch, BenchmarkConfig, BenchmarkList};
@@ -16,6 +17,7 @@ frame_benchmarking::define_benchmarks!(
 	[pallet_drilling, Drilling]
 	[pallet_court, Court]
 	[pallet_stints, Stints]
+	[pallet_finality, Finality]
 );
 
 /// Returns the benchmarks and the storage that they touch; with `extra` also those that make no

@@ -1,14 +1,15 @@
-//! Who makes blocks: BABE, GRANDPA and sessions, all fed by pallet-hashrate.
+//! Who makes blocks: BABE, GRANDPA and sessions, all fed by pallet-hashrate; and what authors say of
+//! finality.
 
 use super::money::Jackpot;
 use crate::{
-	AccountId, Babe, Balance, Balances, Hashrate, Runtime, RuntimeCall, RuntimeEvent,
-	RuntimeHoldReason, Session, Timestamp, UncheckedExtrinsic, TRY,
+	AccountId, Authorship, Babe, Balance, Balances, Finality, Hashrate, Runtime, RuntimeCall,
+	RuntimeEvent, RuntimeHoldReason, Session, Timestamp, UncheckedExtrinsic, TRY,
 };
 use alloc::vec::Vec;
 use frame_support::{
 	parameter_types,
-	traits::{ConstU32, ConstU64},
+	traits::{ConstU32, ConstU64, Get},
 };
 use frame_system::offchain::{CreateBare, CreateTransactionBase};
 use pallet_hashrate::{
@@ -46,7 +47,7 @@ parameter_types! {
 	/// Smallest bond of a trainer.
 	pub const MinBond: Balance = 100 * TRY;
 	/// A day of blocks of 6 s, far longer than two sessions. An equivocation can be reported for
-	/// that long.
+	/// that long from when finality has passed its session.
 	pub const UnbondingBlocks: BlockNumber = 14_400;
 	/// Minted in the first block; then it falls.
 	pub const BlockReward: Balance = TRY;
@@ -72,6 +73,7 @@ impl pallet_hashrate::Config for Runtime {
 	type Time = Timestamp;
 	type Session = Session;
 	type VrfOutput = AuthorVrf<Runtime>;
+	type Finality = Finality;
 	type MinBond = MinBond;
 	type UnbondingBlocks = UnbondingBlocks;
 	type MaxCandidates = ConstU32<256>;
@@ -103,8 +105,8 @@ impl pallet_grandpa::Config for Runtime {
 	type WeightInfo = ReportWeight<Runtime>;
 	type MaxAuthorities = MaxAuthorities;
 	type MaxNominators = ConstU32<0>;
-	// Sets whose equivocations can be reported: at most one a session, so those of all sessions on
-	// record where a session has 15 blocks or more.
+	// Pallet-hashrate keeps the sets of all sessions on record, however many. Of a chain that is older
+	// than this rule it begins with that many.
 	type MaxSetIdSessionEntries = ConstU64<1_000>;
 	type KeyOwnerProof = KeyOwnerProof;
 	type EquivocationReportSystem = GrandpaReports<Runtime>;
@@ -131,6 +133,22 @@ where
 impl pallet_authorship::Config for Runtime {
 	type FindAuthor = BlockAuthor<Runtime>;
 	type EventHandler = Hashrate;
+}
+
+/// Who made the present block: [`BlockAuthor`] found it before the session could change.
+pub struct Author;
+
+impl Get<Option<AccountId>> for Author {
+	fn get() -> Option<AccountId> {
+		Authorship::author()
+	}
+}
+
+impl pallet_finality::Config for Runtime {
+	type Authorities = Hashrate;
+	type Author = Author;
+	type MaxAuthorities = MaxAuthorities;
+	type WeightInfo = pallet_finality::weights::SubstrateWeight<Runtime>;
 }
 
 impl pallet_session::Config for Runtime {

@@ -43,17 +43,23 @@ fn hooks_take_a_small_share_of_a_block() {
 		let begun = frame_system::BlockWeight::<Runtime>::get().total();
 		let hooks =
 			initialize!(Hashrate TaskMarket Submissions ModelStorage Verification Drilling Court Stints);
-		let now = pallet_timestamp::Call::set { now: 0 };
-		let inherent = UncheckedExtrinsic::new_bare(RuntimeCall::from(now)).get_dispatch_info();
-		(begun, hooks, inherent)
+		let inherents: [RuntimeCall; 2] = [
+			pallet_timestamp::Call::set { now: 0 }.into(),
+			pallet_finality::Call::note_final { height: 0 }.into(),
+		];
+		let limits = configs::system::RuntimeBlockWeights::get();
+		let inherents = inherents.into_iter().map(|call| {
+			let info = UncheckedExtrinsic::new_bare(call).get_dispatch_info();
+			info.total_weight().saturating_add(limits.get(info.class).base_extrinsic)
+		});
+		let inherents = inherents.fold(Weight::zero(), |sum, weight| sum.saturating_add(weight));
+		(begun, hooks, inherents)
 	});
 	chain.end();
 	let ended = chain.state(|| frame_system::BlockWeight::<Runtime>::get().total());
 
 	let limits = configs::system::RuntimeBlockWeights::get();
-	let inherent =
-		inherent.total_weight().saturating_add(limits.get(inherent.class).base_extrinsic);
-	// The weight of a block begins with its base, all hooks and the inherent.
+	// The weight of a block begins with its base, all hooks and the inherents.
 	let all = begun.saturating_sub(limits.base_block).saturating_sub(inherent);
 	let ours = hooks.iter().fold(Weight::zero(), |sum, (_, weight)| sum.saturating_add(*weight));
 	let idle = ended.saturating_sub(begun);
@@ -61,7 +67,7 @@ fn hooks_take_a_small_share_of_a_block() {
 		("pallets of the SDK", all.saturating_sub(ours)),
 		("on_idle, all pallets", idle),
 		("the block itself", limits.base_block),
-		("the inherent", inherent),
+		("the inherents", inherent),
 		("an empty block", ended),
 	]);
 	println!("{:22} {:>10} {:>20}", "", "ms", "millionths of a block");

@@ -36,6 +36,7 @@ fn pallet_indices() {
 			(24, "Drilling"),
 			(25, "Court"),
 			(26, "Stints"),
+			(27, "Finality"),
 		]
 	);
 }
@@ -131,6 +132,7 @@ fn call_indices() {
 		calls::<pallet_stints::Call<Runtime>>(),
 		["begin", "retire", "report", "check", "open", "check_reveal"]
 	);
+	assert_eq!(calls::<pallet_finality::Call<Runtime>>(), ["note_final"]);
 	assert_eq!(
 		calls::<pallet_court::Call<Runtime>>(),
 		[
@@ -221,4 +223,7 @@ fn a_call_is_two_indices_and_its_arguments() {
 	assert_eq!(call.encode(), bytes);
 	let call: RuntimeCall = pallet_hashrate::Call::set_candidate { candidate: true }.into();
 	assert_eq!(call.encode(), [4, 3, 1]);
+	let call: RuntimeCall = pallet_finality::Call::note_final { height: 300 }.into();
+	assert_eq!(call.encode(), [vec![27, 0], codec::Compact(300u32).encode()].concat());
+	assert_eq!(&FINALITY_INHERENT, b"trn_finl");
 }

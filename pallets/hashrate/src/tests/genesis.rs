@@ -169,7 +169,7 @@ fn founders_give_way_to_work() {
 		assert_eq!((Hashrate::ecp(&1), Hashrate::ecp(&2)), (part(250), part(750)));
 		// A founder that left has nothing any more.
 		assert_ok!(Hashrate::deregister(RuntimeOrigin::signed(2)));
-		run_to(6 + UNBONDING, 1);
+		run_to(40, 1);
 		assert_ok!(Hashrate::withdraw(RuntimeOrigin::signed(2)));
 		assert_eq!(Founders::<Test>::get().to_vec(), vec![(1, 100)]);
 		assert_eq!(Hashrate::ecp(&1), WHOLE_WEIGHT);

@@ -57,7 +57,8 @@ fn leaving_forgets_absences() {
 	Genesis::default().run(|| {
 		run_to_session(2, 1);
 		assert_ok!(Hashrate::deregister(RuntimeOrigin::signed(3)));
-		run_to(11 + UNBONDING, 1);
+		// It serves until block 20.
+		run_to(21 + LAG + UNBONDING, 1);
 		assert_ok!(Hashrate::withdraw(RuntimeOrigin::signed(3)));
 		assert!(!Absence::<Test>::contains_key(3));
 	});

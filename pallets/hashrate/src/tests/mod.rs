@@ -5,6 +5,7 @@ mod beacon;
 mod candidacy;
 mod drillers;
 mod genesis;
+mod in_force;
 mod keys;
 mod liveness;
 mod money;

@@ -20,7 +20,7 @@ use sp_runtime::{
 use sp_staking::offence::OffenceError;
 
 type BabeProof = sp_consensus_babe::EquivocationProof<HeaderFor<Test>>;
-type GrandpaProof = sp_consensus_grandpa::EquivocationProof<H256, u32>;
+pub(super) type GrandpaProof = sp_consensus_grandpa::EquivocationProof<H256, u32>;
 
 /// Two blocks by `who` in `slot`.
 fn two_blocks(who: u64, slot: u64) -> BabeProof {
@@ -48,7 +48,7 @@ fn two_blocks(who: u64, slot: u64) -> BabeProof {
 
 /// Two votes of `who` in one round, for blocks of these heights. (The crate's own types
 /// are not public; this is their encoding.)
-fn two_votes(who: u64, set: u64, round: u64, heights: [u32; 2]) -> GrandpaProof {
+pub(super) fn two_votes(who: u64, set: u64, round: u64, heights: [u32; 2]) -> GrandpaProof {
 	let vote = |byte: u8, height: u32| {
 		let prevote = (H256::repeat_byte(byte), height);
 		let payload = sp_consensus_grandpa::localized_payload(round, set, &(0u8, prevote));
@@ -72,7 +72,7 @@ fn submit_blocks(proof: BabeProof, owner: KeyOwnerProof) -> Result<(), DispatchE
 	report.map(|info| assert_eq!(info.pays_fee, Pays::No)).map_err(|e| e.error)
 }
 
-fn report_votes(proof: GrandpaProof) -> Result<(), DispatchError> {
+pub(super) fn report_votes(proof: GrandpaProof) -> Result<(), DispatchError> {
 	let owner = owner_of(&proof);
 	submit_votes(proof, owner)
 }
@@ -101,11 +101,11 @@ fn slot() -> u64 {
 }
 
 /// The part that each offence of `who` has cost.
-fn lost(who: u64) -> Perbill {
+pub(super) fn lost(who: u64) -> Perbill {
 	Convicts::<Test>::get().iter().find(|convict| convict.who == who).unwrap().lost
 }
 
-fn bond(who: u64) -> u128 {
+pub(super) fn bond(who: u64) -> u128 {
 	Trainers::<Test>::get(who).unwrap().bond
 }
 
@@ -432,12 +432,15 @@ fn old_sessions_count_while_the_bond_is_held() {
 		assert_eq!(bond(1), 75);
 		assert_ok!(report_blocks(1, last));
 		assert_eq!(bond(1), 57);
+		// Session 1 ends with block 10, which finality overtakes with block 13.
+		run_to(12 + UNBONDING, 2);
+		assert_noop!(Hashrate::withdraw(RuntimeOrigin::signed(1)), Error::<Test>::StillInForce);
 		run_block(2);
 		assert_ok!(Hashrate::withdraw(RuntimeOrigin::signed(1)));
 		assert!(!Suspended::<Test>::contains_key(1));
 		// It is gone with its bond; the records go a little later.
 		let proof = two_blocks(2, first);
-		run_to_session(5, 2);
+		run_to_session(7, 2);
 		assert_eq!(prove_babe_key::<Test>(first.into(), proof.offender.as_ref()), None);
 		let gone = KeyOwnerProof { session: 0, authorities: 3 };
 		assert_noop!(
@@ -452,6 +455,7 @@ fn one_without_a_bond_loses_nothing_more() {
 	Genesis::default().run(|| {
 		Trainers::<Test>::remove(1);
 		crate::Power::<Test>::remove(1);
+		crate::LastServed::<Test>::remove(1);
 		Hashrate::delist(&1);
 		let jackpot = Balances::free_balance(JACKPOT);
 		assert_ok!(report_blocks(1, slot()));

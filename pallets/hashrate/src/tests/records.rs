@@ -4,7 +4,7 @@ use super::*;
 use crate::{
 	offences::session_of_slot,
 	records::{KeyOwnerProof, Member, Offender},
-	OldestRecord, Records, Starts,
+	OldestRecord, Overtaken, Records, Starts,
 };
 use frame_support::traits::KeyOwnerProofSystem;
 use sp_core::{crypto::KeyTypeId, Pair};
@@ -72,21 +72,24 @@ fn proofs_are_of_one_key_one_kind_and_one_session() {
 #[test]
 fn records_go_with_the_unbonding_period() {
 	Genesis::default().run(|| {
-		// Session 0 ends with block 5; 20 blocks later is block 26, which begins session 5.
-		run_to(25, 1);
-		assert_eq!(Hashrate::recorded(), Some(0..=4));
-		run_to(26, 1);
-		assert_eq!(Session::current_index(), 5);
+		// Session 0 ends with block 5, and with block 8 the chain knows that block 6 is final; 20 blocks
+		// later is block 28, and block 31 begins session 6.
+		run_to(30, 1);
+		assert_eq!(Hashrate::recorded(), Some(0..=5));
+		assert_eq!(Overtaken::<Test>::get(0), Some(8));
+		run_to(31, 1);
+		assert_eq!(Session::current_index(), 6);
 		assert_eq!(OldestRecord::<Test>::get(), Some(1));
 		assert!(!Records::<Test>::contains_key(0) && !Starts::<Test>::contains_key(0));
-		assert_eq!(Hashrate::recorded(), Some(1..=5));
+		assert!(!Overtaken::<Test>::contains_key(0));
+		assert_eq!(Hashrate::recorded(), Some(1..=6));
 		Hashrate::do_try_state().unwrap();
 		// Sessions of one block, by skipped slots: several end at once.
 		for _ in 0..30 {
 			run_slot(*Babe::current_slot() + EPOCH, 1);
 			Hashrate::do_try_state().unwrap();
 		}
-		assert_eq!(Hashrate::recorded(), Some(15..=35));
+		assert_eq!(Hashrate::recorded(), Some(14..=36));
 	});
 }
 

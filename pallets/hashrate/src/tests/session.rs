@@ -247,14 +247,16 @@ fn grandpa_changes_with_keys() {
 #[test]
 fn old_set_ids_are_forgotten() {
 	Genesis::default().run(|| {
-		for session in 1..=6 {
-			set_power(1, 10u64.pow(session + 1));
+		for session in 1..=12 {
+			set_power(1, 10u64.pow(2 + session % 2));
 			run_to_session(session, 1);
 		}
-		// The first change is in session 2; `MaxSetIdSessionEntries` is 3.
-		assert_eq!(Grandpa::current_set_id(), 5);
-		let noted: Vec<_> = (0..=6).map(Grandpa::session_for_set).collect();
-		assert_eq!(noted, vec![None, None, None, Some(4), Some(5), Some(6), None]);
+		// The first change is in session 2, and sessions from 7 on are on record. Where the set of session
+		// 7 began is known by the one before it.
+		assert_eq!((Grandpa::current_set_id(), Hashrate::recorded()), (11, Some(7..=12)));
+		let noted: Vec<_> = (0..=12).map(Grandpa::session_for_set).collect();
+		let kept = (6..=12).map(Some);
+		assert_eq!(noted, [vec![None; 5], kept.collect(), vec![None]].concat());
 	});
 }
 
