@@ -85,7 +85,7 @@ async function firstTransfers(node, slot, blocks, { transfers, capacity, backlog
 			await sleep(Math.min(250, slot / 4));
 			for (const height = await node.height(); seen < height;) {
 				const { block } = await node.rpc('chain_getBlock', [await node.rpc('chain_getBlockHash', [++seen])]);
-				const here = block.extrinsics.length - 1;
+				const here = signedIn(block);
 				if (here > 0) first ??= seen;
 				included += here;
 			}
@@ -106,6 +106,16 @@ async function firstTransfers(node, slot, blocks, { transfers, capacity, backlog
 	return first;
 }
 
+/** How many transactions of a block are signed: all but the inherents. */
+function signedIn({ extrinsics }) {
+	// In front stands the length, in one, two or four bytes; then the version, whose highest bit says it.
+	const isSigned = (hex) => {
+		const bytes = [1, 2, 4][parseInt(hex.slice(2, 4), 16) & 3];
+		return (parseInt(hex.slice(2 + 2 * bytes, 4 + 2 * bytes), 16) & 0x80) !== 0;
+	};
+	return extrinsics.filter(isSigned).length;
+}
+
 /** The `count` blocks behind block `before`, and what the node says of making them. */
 async function blocksOf(node, before, count, { description }) {
 	const numbers = Array.from({ length: count + 1 }, (_, index) => before + index);
@@ -116,7 +126,7 @@ async function blocksOf(node, before, count, { description }) {
 	for (const hash of hashes.slice(1)) {
 		const { block } = await node.rpc('chain_getBlock', [hash]);
 		const used = await usedWeight(node, description, hash);
-		blocks.push({ transfers: block.extrinsics.length - 1, weightMs: used.normal + used.operational + used.mandatory });
+		blocks.push({ transfers: signedIn(block), weightMs: used.normal + used.operational + used.mandatory });
 	}
 	// "Prepared block for proposing at N (M ms) … end: REASON; extrinsics_count: K"
 	const made = new Map(

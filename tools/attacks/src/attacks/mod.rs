@@ -11,6 +11,7 @@ mod guesses;
 mod judges;
 mod keys;
 mod lists;
+mod old_sets;
 mod pools;
 mod projects;
 mod records;
@@ -44,6 +45,7 @@ pub fn all() -> Vec<Attack> {
 		stakes::ALL,
 		crowds::ALL,
 		lists::ALL,
+		old_sets::ALL,
 	]
 	.concat()
 }
