@@ -7,6 +7,7 @@
 //! - [`Transactor`] signs and sends them, several in a row if need be, and says in words
 //!   why the chain refused one.
 //! - [`blobs`] stores files on chain and reads them back, checked against their roots.
+//! - [`books`] are what moved on an account, and what is held of it.
 //! - [`court`] are the disputes, their clocks and their moves.
 //! - [`keys`] turns `--suri` or a key file into a key, and [`VrfKey`] derives from it the one by which
 //!   a verifier draws for itself.
@@ -23,6 +24,7 @@
 pub mod amount;
 mod babe;
 pub mod blobs;
+pub mod books;
 pub mod calls;
 mod client;
 pub mod court;

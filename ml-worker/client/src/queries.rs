@@ -41,7 +41,7 @@ pub struct Account {
 
 /// Layout of `System.Account` in storage.
 #[derive(Decode)]
-struct AccountInfo {
+pub(super) struct AccountInfo {
 	nonce: u32,
 	_consumers: u32,
 	_providers: u32,
@@ -50,6 +50,13 @@ struct AccountInfo {
 	reserved: u128,
 	frozen: u128,
 	_flags: u128,
+}
+
+impl From<AccountInfo> for Account {
+	fn from(info: AccountInfo) -> Self {
+		let AccountInfo { nonce, free, reserved, frozen, .. } = info;
+		Self { nonce, free, reserved, frozen }
+	}
 }
 
 impl Chain {
@@ -62,12 +69,7 @@ impl Chain {
 			method: "System.Account".into(),
 			reason: e.to_string(),
 		})?;
-		Ok(Account {
-			nonce: info.nonce,
-			free: info.free,
-			reserved: info.reserved,
-			frozen: info.frozen,
-		})
+		Ok(info.into())
 	}
 
 	/// Returns the session keys that `who` has set, encoded, at the best block.

@@ -12,9 +12,11 @@
 //! - [`whistleblower`]: fetch, replay, accuse.
 //! - [`driller`]: enlist, compute units, commit, reveal; [`units`] sees a unit through, for
 //!   drillers and for verifiers that recompute.
+//! - [`work`] plays all of these in one process, for the owner of a machine.
 //!
 //! What they share:
 //!
+//! - [`machine`]: cores and memory, where several roles share them.
 //! - [`disputes`] plays what is disputed at the court, for trainers, verifiers and whistleblowers.
 //! - [`common`]: becoming a trainer, and the files of a job.
 //! - [`http`] serves bundles and data; [`fetch`] downloads them, and [`openings`] parts of checkpoints.
@@ -32,6 +34,7 @@ pub mod driller;
 pub mod fetch;
 pub mod http;
 pub mod job;
+pub mod machine;
 pub mod metrics;
 pub mod openings;
 pub mod plan;
@@ -46,6 +49,7 @@ pub mod trainer;
 pub mod units;
 pub mod verifier;
 pub mod whistleblower;
+pub mod work;
 
 use trainyard_client::JobView;
 use trainyard_program::spec::{CheckedSpec, SpecError};

@@ -4,7 +4,7 @@ mod needs;
 mod profitability;
 
 pub use needs::Needs;
-pub use profitability::{worth, Limits, Prices, Refusal, Standing};
+pub use profitability::{by_pay, hourly, worth, Limits, Prices, Refusal, Standing};
 
 use super::{disputes::driver, job::Job, store::JobRecord};
 use std::collections::BTreeSet;

@@ -11,6 +11,7 @@ use std::{
 	path::{Path, PathBuf},
 	time::{SystemTime, UNIX_EPOCH},
 };
+use tokio::sync::mpsc::UnboundedSender;
 use tracing::warn;
 use trainyard_protocol::JobId;
 
@@ -24,12 +25,20 @@ pub struct Reporter {
 	json: bool,
 	log: Option<PathBuf>,
 	metrics: Metrics,
+	/// Who else hears of events.
+	heard: Option<UnboundedSender<Map<String, Value>>>,
 }
 
 impl Reporter {
 	/// Makes a reporter for `role`; `json` makes its lines JSON, `log` is the file of events.
 	pub fn new(role: &'static str, json: bool, log: Option<&Path>) -> Self {
-		Self { role, json, log: log.map(Path::to_owned), metrics: Metrics::new(role) }
+		let (log, metrics) = (log.map(Path::to_owned), Metrics::new(role));
+		Self { role, json, log, metrics, heard: None }
+	}
+
+	/// Lets somebody else hear of events, too, as they are written.
+	pub fn heard_by(self, heard: UnboundedSender<Map<String, Value>>) -> Self {
+		Self { heard: Some(heard), ..self }
 	}
 
 	/// Returns the role's metrics.
@@ -58,6 +67,9 @@ impl Reporter {
 		object.insert("time".into(), json!(time.as_millis() as u64));
 		object.insert("role".into(), json!(self.role));
 		object.insert("event".into(), json!(event));
+		if let Some(heard) = &self.heard {
+			let _ = heard.send(object.clone());
+		}
 		let line = terminal::json(&Value::Object(object).to_string());
 		let text = terminal::line(text);
 		let mut out = std::io::stdout().lock();
@@ -111,6 +123,18 @@ mod tests {
 		assert_eq!(lines[0]["seconds"], 2.0);
 		assert_eq!(lines[1]["role"], "trainer");
 		assert!(lines[1]["time"].as_u64().unwrap() > 0);
+	}
+
+	#[test]
+	fn somebody_else_hears_of_events() {
+		let (heard, mut ears) = tokio::sync::mpsc::unbounded_channel();
+		let reporter = Reporter::new("trainer", true, None).heard_by(heard);
+		reporter.clone().job(3, "not_taken", "not taken: dear", json!({ "reason": "dear" }));
+		let event = ears.try_recv().unwrap();
+		assert_eq!((&event["event"], &event["job"]), (&json!("not_taken"), &json!(3)));
+		assert_eq!((&event["role"], &event["reason"]), (&json!("trainer"), &json!("dear")));
+		drop(ears);
+		reporter.general("stopped", "nobody listens any more", Value::Null);
 	}
 
 	#[test]

@@ -11,6 +11,7 @@
 use super::{
 	blocks::{next_block, Complaints, LookError},
 	fetch::SetupError,
+	machine::Machine,
 	metrics::{MetricsArgs, MetricsError},
 	report::Reporter,
 	store::{default_folder, Home, OtherChain, StoreError},
@@ -23,6 +24,7 @@ use std::{
 	future::Future,
 	hash::Hash,
 	path::PathBuf,
+	pin::Pin,
 	sync::Arc,
 	time::{Duration, Instant},
 };
@@ -88,7 +90,12 @@ pub struct Base {
 	pub home: Arc<Home>,
 	/// Reports what is done.
 	pub report: Reporter,
+	/// What it computes on.
+	pub machine: Machine,
 }
+
+/// A role at work, until it is asked to stop or is done.
+pub(crate) type Play = Pin<Box<dyn Future<Output = Result<(), ChainError>>>>;
 
 /// When a role looks at the chain next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,7 +159,7 @@ pub(crate) trait Role: Sized {
 }
 
 /// Runs a role until it is asked to stop, or is done.
-pub(crate) async fn run<R: Role>(
+pub(crate) async fn run<R: Role + 'static>(
 	options: RoleArgs,
 	args: R::Args,
 ) -> Result<(), RoleError<R::Error>> {
@@ -169,17 +176,32 @@ pub(crate) async fn run<R: Role>(
 	let report = Reporter::new(R::NAME, json, Some(&home.events()));
 	report_other_chains(&home, &report, forget_other_chains)?;
 	let _page = metrics.serve(report.metrics(), &chain, &account).await?;
-	let base = Base { chain, sender, home, report };
+	let base = Base { chain, sender, home, report, machine: Machine::default() };
+	Ok(prepare::<R>(args, base, stop_signal()).await?.await?)
+}
+
+/// Gets a role ready to work on what it is given, until `stop` resolves. It works while what is returned is
+/// polled.
+pub(crate) async fn prepare<R: Role + 'static>(
+	args: R::Args,
+	base: Base,
+	stop: impl Future<Output = ()> + 'static,
+) -> Result<Play, RoleError<R::Error>> {
 	let mut role = R::open(args, &base).await?;
 	let (more, mut fields) = role.details();
+	let account = *base.sender.account();
 	fields.insert("account".into(), json!(account));
 	let text = format!("{} {account} on {}{more}", R::NAME, base.chain.url());
 	base.report.general("started", &text, Value::Object(fields));
-	Ok(work(&mut role, &base, Tasks::default(), stop_signal()).await?)
+	Ok(Box::pin(async move { work(&mut role, &base, Tasks::default(), stop).await }))
 }
 
 /// Reports what the folder keeps of other chains, or removes it.
-fn report_other_chains(home: &Home, report: &Reporter, forget: bool) -> Result<(), StoreError> {
+pub(crate) fn report_other_chains(
+	home: &Home,
+	report: &Reporter,
+	forget: bool,
+) -> Result<(), StoreError> {
 	for chain in home.other_chains()? {
 		let OtherChain { path, bytes } = &chain;
 		let of =
@@ -261,7 +283,7 @@ async fn follow<R: Role>(
 }
 
 /// Resolves when this process is asked to stop (SIGINT or SIGTERM).
-async fn stop_signal() {
+pub(crate) async fn stop_signal() {
 	let interrupt = tokio::signal::ctrl_c();
 	#[cfg(unix)]
 	{

@@ -155,7 +155,8 @@ impl Scene {
 		let home = Arc::new(Home::open(folder.path(), &H256::zero()).unwrap());
 		let sender = Transactor::new(chain.clone(), keys::from_uri("//Bob").unwrap());
 		let report = Reporter::new(Fake::NAME, true, Some(&home.events()));
-		let base = Base { chain, sender: Arc::new(sender), home, report };
+		let machine = Default::default();
+		let base = Base { chain, sender: Arc::new(sender), home, report, machine };
 		Self { base, now: Arc::new(Mutex::new(Instant::now())), _folder: folder }
 	}
 

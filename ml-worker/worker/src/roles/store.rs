@@ -240,6 +240,8 @@ struct Idle {
 pub struct Home {
 	root: PathBuf,
 	chain: PathBuf,
+	/// Folders of other roles, whose bytes count as used here.
+	beside: Vec<PathBuf>,
 	_lock: Lock,
 }
 
@@ -257,7 +259,12 @@ impl Home {
 			files::create_private_folder(&folder)?;
 		}
 		files::remove_temporaries(root)?;
-		Ok(Self { root: root.to_owned(), chain, _lock: lock })
+		Ok(Self { root: root.to_owned(), chain, beside: Vec::new(), _lock: lock })
+	}
+
+	/// Lets the bytes of these folders count as used here: their roles share a quota with this one.
+	pub fn beside(self, folders: Vec<PathBuf>) -> Self {
+		Self { beside: folders, ..self }
 	}
 
 	/// Returns where the file with this content hash is, or will be.
@@ -347,9 +354,10 @@ impl Home {
 		Ok((records, problems))
 	}
 
-	/// Returns the bytes of everything in the folder.
+	/// Returns the bytes of everything in the folder, and in those with which it shares its quota.
 	pub fn used(&self) -> Result<u64, StoreError> {
-		Ok(files::size(&self.root)?)
+		let folders = std::iter::once(&self.root).chain(&self.beside);
+		folders.map(|folder| Ok(files::size(folder)?)).sum()
 	}
 
 	/// Returns the bytes of everything that is kept of a job.
@@ -422,6 +430,13 @@ impl Home {
 	/// Returns the blobs that this account stored, each with the job that it was stored for.
 	pub fn blobs(&self) -> Result<BTreeMap<H256, JobId>, StoreError> {
 		Ok(load(&self.chain.join(BLOBS_FILE))?.unwrap_or_default())
+	}
+
+	/// Returns the roots of the blobs that a daemon in this folder stored on a chain. It may be running.
+	pub fn blobs_in(root: &Path, genesis: &H256) -> Result<Vec<H256>, StoreError> {
+		let path = root.join(short(genesis)).join(BLOBS_FILE);
+		let found: Option<BTreeMap<H256, JobId>> = load(&path)?;
+		Ok(found.unwrap_or_default().into_keys().collect())
 	}
 
 	/// Writes what [`Self::blobs`] reads.

@@ -6,6 +6,7 @@ use super::{
 		lost,
 		stored::{self, StoredError},
 	},
+	machine::{Class, Machine, Need},
 	replay::{unexpected, Queue, Replayers, Reply, Scale, Work},
 	report::Reporter,
 	run::Base,
@@ -134,6 +135,8 @@ pub struct Units {
 	pub part: Part,
 	/// Makes results up; for tests only.
 	pub cheat: bool,
+	/// What units are computed on, where they are computed here.
+	pub machine: Machine,
 	/// Turns to compute: one unit at a time has all processors.
 	pub queue: Queue,
 	/// The processes that compute units, where this one does not.
@@ -156,7 +159,7 @@ pub struct Units {
 impl Units {
 	/// Makes the units of a role.
 	pub fn new(base: &Base, part: Part, space: Space, cheat: bool) -> Self {
-		let Base { chain, sender, home, report } = base.clone();
+		let Base { chain, sender, home, report, machine } = base.clone();
 		let (reading, inputs, bringing, lacking, missing) = Default::default();
 		let (queue, replayers) = (Queue::new(1), None);
 		Self {
@@ -166,6 +169,7 @@ impl Units {
 			report,
 			part,
 			cheat,
+			machine,
 			queue,
 			replayers,
 			space,
@@ -360,6 +364,8 @@ impl Units {
 			None => None,
 		};
 		let _turn = self.queue.turn(view.deadline).await;
+		let need = Need::by(Class::Duty, view.deadline);
+		let _lease = self.machine.lease_until("driller", &whose, need, false, stop).await?;
 		begins();
 		let begun = Instant::now();
 		let result = match self.cheat {

@@ -103,6 +103,7 @@ async fn units_with(
 		report: Reporter::new("driller", true, Some(&home.events())),
 		chain,
 		home,
+		machine: Default::default(),
 	};
 	let space = Space::new(Quota::of(u64::MAX));
 	Units::new(&base, Part::Driller, space, cheat)

@@ -5,6 +5,7 @@ mod dispute;
 mod project;
 mod show;
 mod verifier_status;
+mod work;
 
 use crate::args::{parse_ut, DeviceArgs, KeyArgs, NodeArgs};
 use crate::{
@@ -59,6 +60,9 @@ pub enum ChainCommand {
 	VerifierStatus(verifier_status::VerifierStatus),
 	/// Computes units of drilling, for power; goes on after a restart
 	Driller(OnDevice<DrillerArgs>),
+	/// Plays trainer, driller, verifier and whistleblower in one daemon, with one key, one folder and one
+	/// budget, and does what pays best now; goes on after a restart
+	Work(Box<work::Work>),
 	/// Proposes, votes on and shows projects of drilling
 	#[command(subcommand)]
 	Project(ProjectCommand),
@@ -173,6 +177,7 @@ impl ChainCommand {
 			Self::Whistleblower(role) => role.run(whistleblower::run).await,
 			Self::VerifierStatus(args) => args.run().await,
 			Self::Driller(role) => role.run(driller::run).await,
+			Self::Work(args) => args.run().await,
 			Self::Project(command) => command.run().await,
 			Self::Market(args) => args.market().await,
 			Self::Offer(args) => args.run().await,
@@ -333,6 +338,13 @@ mod tests {
 			"x submit job.toml --suri-file suri",
 			"x driller --suri //Alice --dir d --bond 100 --threads 2 --projects --units 3 --json \
 			 --test-only-cheat --device cpu",
+			"x work --node ws://127.0.0.1:9944 --suri //Bob --dir d --threads 2 --max-memory-mib 16384 \
+			 --max-disk-mib 100000 --bond 100 --roles trainer,driller,verifier,whistleblower \
+			 --verifier-bond 200 --at-once 2 --min-price 0.5 --projects --status-minutes 5 \
+			 --trainer-options=--max-parallel=1 --prometheus-port 9616 --device cpu --json",
+			"x work",
+			"x work status --dir d",
+			"x work status --dir d --node ws://127.0.0.1:9944 --json",
 			"x project propose project.toml --suri //Alice",
 			"x project vote 3 --aye --suri //Bob",
 			"x project vote 3 --nay --suri //Bob",
@@ -376,6 +388,11 @@ mod tests {
 			"x verifier --suri //Alice --max-replays 0",
 			"x whistleblower --suri //Dave --segments-per-job 0",
 			"x whistleblower --suri //Dave --max-open 0",
+			"x work --roles miner",
+			"x work --threads 0",
+			"x work --bond much",
+			"x work status",
+			"x work status --dir d --suri //Bob",
 			"x project vote 3 --suri //Bob",
 			"x project vote 3 --aye --nay --suri //Bob",
 			"x project show",

@@ -8,8 +8,9 @@ mod tally;
 use super::{
 	blocks::LookError,
 	common::registration::{register, RegistrationError},
+	machine::Machine,
 	report::Reporter,
-	run::{self, Base, Ended, Next, Role, RoleArgs, RoleError},
+	run::{self, Base, Ended, Next, Play, Role, RoleArgs, RoleError},
 	store::{Home, Quota, Space, UnitRecord},
 	tasks::{word, Outcome, TaskError, TaskName, Tasks},
 	units::{self, is_lost, Part, Step, Units},
@@ -19,6 +20,7 @@ use plan::{plan, Pool, Situation};
 use serde_json::{json, Map, Value};
 use std::{
 	collections::{HashMap, HashSet},
+	future::Future,
 	num::NonZeroUsize,
 	sync::Arc,
 	time::Duration,
@@ -177,6 +179,8 @@ struct Driller {
 	/// Threads that compute laps, and the most laps of a second.
 	threads: usize,
 	pace: Option<f64>,
+	/// On which they rest while others compute.
+	machine: Machine,
 	report: Reporter,
 }
 
@@ -195,6 +199,15 @@ pub async fn run(args: DrillerArgs) -> Result<(), RoleError<DrillerError>> {
 	run::run::<DrillerRole>(args.role.clone(), args).await
 }
 
+/// Gets a driller ready in a process that plays other roles, too.
+pub(in crate::roles) async fn prepare(
+	args: DrillerArgs,
+	base: Base,
+	stop: impl Future<Output = ()> + 'static,
+) -> Result<Play, RoleError<DrillerError>> {
+	run::prepare::<DrillerRole>(args, base, stop).await
+}
+
 impl Role for DrillerRole {
 	const NAME: &'static str = "driller";
 	type Args = DrillerArgs;
@@ -202,7 +215,7 @@ impl Role for DrillerRole {
 	type Key = Key;
 
 	async fn open(args: DrillerArgs, base: &Base) -> Result<Self, RoleError<DrillerError>> {
-		let Base { chain, sender, home, report } = base.clone();
+		let Base { chain, sender, home, report, machine } = base.clone();
 		register(&chain, &sender, args.bond, &report).await.map_err(DrillerError::from)?;
 		let space = Space::new(Quota::new(args.max_disk_mib, &home));
 		let units = Units::new(base, Part::Driller, space, args.test_only_cheat);
@@ -230,6 +243,7 @@ impl Role for DrillerRole {
 			laps: !args.no_stints,
 			threads: rayon::current_num_threads(),
 			pace: args.max_laps_per_second,
+			machine,
 			report,
 		});
 		Ok(Self { driller, memory })
@@ -578,11 +592,12 @@ mod tests {
 			sender: Arc::new(Transactor::new(chain.clone(), keys::from_uri("//Bob").unwrap())),
 			home: Arc::new(Home::open(folder, &H256::zero()).unwrap()),
 			report: Reporter::new("driller", true, None),
+			machine: Default::default(),
 			chain,
 		};
 		let space = Space::new(Quota::of(u64::MAX));
 		let units = Arc::new(Units::new(&base, Part::Driller, space, false));
-		let Base { chain, sender, home, report } = base;
+		let Base { chain, sender, home, report, machine } = base;
 		let (most, most_stints, laps, threads) = (None, None, true, 1);
 		let projects = Some("all".parse().unwrap());
 		let driller = Arc::new(Driller {
@@ -596,6 +611,7 @@ mod tests {
 			laps,
 			threads,
 			pace: None,
+			machine,
 			report,
 		});
 		DrillerRole { driller, memory: Memory::default() }

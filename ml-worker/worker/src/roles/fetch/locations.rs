@@ -32,6 +32,11 @@ pub struct LocationArgs {
 }
 
 impl LocationArgs {
+	/// Returns whether the option was given.
+	pub fn allows_private(&self) -> bool {
+		self.allow_private_locations
+	}
+
 	/// Returns what may be fetched from: everything if the option was given, or if the node is on
 	/// this machine and its chain for development; else what is public.
 	pub async fn locations(&self, chain: &Chain) -> Result<Locations, ChainError> {

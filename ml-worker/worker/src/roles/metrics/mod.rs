@@ -15,7 +15,12 @@ use prometheus::{
 	CounterVec, Encoder, Gauge, GaugeVec, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry,
 	TextEncoder,
 };
-use std::{collections::HashMap, fmt::Display, time::Duration};
+use std::{
+	collections::HashMap,
+	fmt::Display,
+	sync::{Arc, Mutex, PoisonError},
+	time::Duration,
+};
 use trainyard_client::court::Side;
 use trainyard_program::units::{FLOP_PER_MICRO_UT, MICRO_UT_PER_UT};
 use trainyard_protocol::{job::Balance, MicroUt};
@@ -79,6 +84,8 @@ impl Loss {
 #[derive(Clone)]
 pub struct Metrics {
 	registry: Registry,
+	/// Those of other roles that are shown with these.
+	joined: Arc<Mutex<Vec<Registry>>>,
 	info: IntGaugeVec,
 	connected: IntGauge,
 	best: IntGauge,
@@ -162,6 +169,7 @@ fn build(role: &str) -> prometheus::Result<Metrics> {
 			&["action"],
 		)?,
 		registry,
+		joined: Arc::default(),
 	};
 	let registry = &metrics.registry;
 	registry.register(Box::new(metrics.info.clone()))?;
@@ -206,6 +214,12 @@ impl Metrics {
 	/// Never panics: it could only do so if two names in this file were the same.
 	pub fn new(role: &str) -> Self {
 		build(role).expect("the names are valid and different")
+	}
+
+	/// Shows those of another role with these.
+	pub fn join(&self, other: &Self) {
+		let mut joined = self.joined.lock().unwrap_or_else(PoisonError::into_inner);
+		joined.push(other.registry.clone());
 	}
 
 	/// Says whose metrics these are.
@@ -285,8 +299,17 @@ impl Metrics {
 
 	/// Returns all metrics in Prometheus' text format.
 	pub fn text(&self) -> prometheus::Result<String> {
+		let mut families = self.registry.gather();
+		let joined = self.joined.lock().unwrap_or_else(PoisonError::into_inner);
+		for mut family in joined.iter().flat_map(Registry::gather) {
+			// Each name stands once, whatever roles have it.
+			match families.iter_mut().find(|known| known.get_name() == family.get_name()) {
+				Some(known) => known.mut_metric().extend(family.take_metric()),
+				None => families.push(family),
+			}
+		}
 		let mut text = String::new();
-		TextEncoder::new().encode_utf8(&self.registry.gather(), &mut text)?;
+		TextEncoder::new().encode_utf8(&families, &mut text)?;
 		Ok(text)
 	}
 
@@ -368,6 +391,27 @@ mod tests {
 		] {
 			assert_eq!(value(&text, &sample), Some(expected), "{sample}\n{text}");
 		}
+	}
+
+	#[test]
+	fn metrics_of_several_roles_are_shown_together() {
+		let (work, trainer) = (Metrics::new("work"), Metrics::new("trainer"));
+		work.join(&trainer);
+		trainer.ended("accepted");
+		work.clone().event("status");
+		let text = work.text().unwrap();
+		for sample in [
+			"trainyard_worker_jobs_total{outcome=\"accepted\",role=\"trainer\"}",
+			"trainyard_worker_events_total{event=\"status\",role=\"work\"}",
+		] {
+			assert_eq!(value(&text, sample), Some(1.0), "{sample}\n{text}");
+		}
+		let types = text.lines().filter(|line| line.starts_with("# TYPE"));
+		let mut names: Vec<&str> = types.map(|line| line.split(' ').nth(2).unwrap()).collect();
+		let all = names.len();
+		names.sort_unstable();
+		names.dedup();
+		assert_eq!(names.len(), all, "each name stands once");
 	}
 
 	#[test]

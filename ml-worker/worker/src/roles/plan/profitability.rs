@@ -2,14 +2,17 @@
 
 use super::needs::Needs;
 use crate::roles::job::Job;
-use std::time::Duration;
+use std::{cmp::Reverse, time::Duration};
 use trainyard_client::{amount, AccountId32};
-use trainyard_program::{spec::SpecError, units::FLOP_PER_MICRO_UT};
+use trainyard_program::{
+	spec::SpecError,
+	units::{self, FLOP_PER_MICRO_UT},
+};
 use trainyard_protocol::{
 	blob, fees,
-	job::{Balance, BlockNumber},
+	job::{Balance, BlockNumber, JobState},
 	pieces::Piece,
-	relay, MicroUt,
+	relay, JobId, MicroUt,
 };
 
 /// Share of the time for training that a job may be expected to take.
@@ -217,6 +220,37 @@ pub enum Refusal {
 	Bad(String),
 }
 
+/// Returns what an hour of computing for a job is expected to bring, in units of the currency: its pay if
+/// as many train as are wanted, less the fees of its transactions and of storing the model. `None` for a
+/// job that this program cannot read.
+pub fn hourly(job: &Job, limits: &Limits, prices: &Prices) -> Option<i128> {
+	let needs = job.needs().ok()?;
+	let pay = units::price(job.work, fees::paid_per_ut(&job.terms))?;
+	let chunks = u128::from(blob::chunk_count(needs.model).unwrap_or(u32::MAX)).saturating_add(1);
+	let cost = prices
+		.fee_call
+		.saturating_mul(CALLS.saturating_add(chunks))
+		.saturating_add(prices.fee_byte.saturating_mul(needs.model.into()));
+	let whole = |amount: Balance| i128::try_from(amount).unwrap_or(i128::MAX);
+	let seconds = work_seconds(job, limits) + needs.checkpoint_seconds();
+	let hourly = whole(pay).saturating_sub(whole(cost)) as f64 * 3_600.0 / seconds.max(1e-3);
+	Some(hourly as i128)
+}
+
+/// Returns by what jobs are sorted, so that those that pay most in an hour come first, and the older of
+/// those that pay the same. What is not open is not chosen any more, and keeps its order before them.
+pub fn by_pay(job: &Job, limits: &Limits, prices: &Prices) -> (bool, Reverse<i128>, JobId) {
+	match job.state == JobState::Open {
+		true => (true, Reverse(hourly(job, limits, prices).unwrap_or(i128::MIN)), job.id),
+		false => (false, Reverse(0), job.id),
+	}
+}
+
+/// Returns the seconds of computing for a job, at the expected speed.
+fn work_seconds(job: &Job, limits: &Limits) -> f64 {
+	(u128::from(job.work) * FLOP_PER_MICRO_UT) as f64 / limits.speed.max(1.0)
+}
+
 /// Decides whether an open job is worth applying for.
 pub fn worth(
 	job: &Job,
@@ -257,7 +291,7 @@ pub fn worth(
 	if needs.disk > standing.disk {
 		return Err(Refusal::Disk { needed: needs.disk, left: standing.disk });
 	}
-	let work = (u128::from(job.work) * FLOP_PER_MICRO_UT) as f64 / limits.speed.max(1.0);
+	let work = work_seconds(job, limits);
 	let beside = standing.training;
 	// Jobs that train at once share the machine.
 	let needed = (work + needs.checkpoint_seconds()) * (beside + 1) as f64;
@@ -280,3 +314,7 @@ pub fn worth(
 	}
 	Ok(())
 }
+
+#[cfg(test)]
+#[path = "pay_tests.rs"]
+mod tests;

@@ -16,7 +16,10 @@ pub use child::main as serve;
 pub use queue::{Queue, Turn};
 pub use request::{Figures, JobOf, Paths, Reply, Scale, Work};
 
-use crate::roles::tasks::{stopped, TaskError};
+use crate::roles::{
+	machine::{Class, Lease, Machine, Need},
+	tasks::{stopped, TaskError},
+};
 use request::Request;
 use std::{
 	path::PathBuf,
@@ -104,6 +107,8 @@ pub struct Replayers {
 	queue: Queue,
 	/// Turns of what only decodes: data of one job must not keep another one's replay waiting.
 	decoding: Queue,
+	/// The machine that they compute on, and for which role.
+	machine: (Machine, &'static str),
 }
 
 impl Replayers {
@@ -117,7 +122,23 @@ impl Replayers {
 			decoding_memory: memory / DECODING,
 			queue: Queue::new(places),
 			decoding: Queue::new(1),
+			machine: Default::default(),
 		})
+	}
+
+	/// Lets the processes compute on `machine`, for this role.
+	pub fn on(self, machine: Machine, role: &'static str) -> Self {
+		Self { machine: (machine, role), ..self }
+	}
+
+	/// Waits until `what` may be computed here, which must be done by `deadline`.
+	pub async fn lease(&self, what: &str, deadline: BlockNumber) -> Lease {
+		let class = match deadline {
+			BlockNumber::MAX => Class::Watch,
+			_ => Class::Duty,
+		};
+		let (machine, role) = &self.machine;
+		machine.lease(role, what, Need::by(class, deadline), false).await
 	}
 
 	/// Lets processes do `work`, which must be done by `deadline`, when it is its turn. Once `stop` is
@@ -133,6 +154,10 @@ impl Replayers {
 			_ => (&self.queue, self.memory),
 		};
 		let answered = async {
+			let _lease = match work {
+				Work::Decode { .. } => Lease::default(),
+				_ => self.lease(work.name(), deadline).await,
+			};
 			let _turn = queue.turn(deadline).await;
 			match self.ask(work.clone(), memory, self.device).await {
 				// The processor comes to the same bits, and a verdict that is missing costs money.
@@ -216,6 +241,9 @@ impl Replayers {
 		command.arg0("trainyard");
 		if std::env::var_os(MEMORY_VARIABLE).is_none() {
 			command.env(MEMORY_VARIABLE, (memory / ROWS / MIB).to_string());
+		}
+		if let Some(threads) = self.machine.0.threads() {
+			command.env("RAYON_NUM_THREADS", threads.to_string());
 		}
 		command.spawn()
 	}

@@ -17,6 +17,21 @@ use trainyard_protocol::{
 	H256,
 };
 
+impl Work {
+	/// Names it for people.
+	pub fn name(&self) -> &'static str {
+		match self {
+			Self::Decode { .. } => "data that are decoded",
+			Self::Audit { .. } => "a replay",
+			Self::Judge { .. } => "a judgement between results",
+			Self::Rules { .. } => "the rules of a result",
+			Self::Unit { .. } => "a unit of drilling",
+			#[cfg(test)]
+			Self::Test(_) => "a test",
+		}
+	}
+}
+
 /// A value as its SCALE bytes in hexadecimal digits: as JSON the text of strangers would not stay the
 /// same bytes.
 #[derive(Clone, Debug, PartialEq)]

@@ -115,6 +115,22 @@ mod tests {
 	}
 
 	#[test]
+	fn roles_that_share_a_quota_count_what_the_others_have() {
+		let dir = tempfile::tempdir().unwrap();
+		let other = dir.path().join("other");
+		let home = Home::open(&dir.path().join("this"), &H256::zero()).unwrap();
+		let alone = home.used().unwrap();
+		let home = home.beside(vec![other.clone()]);
+		assert_eq!(home.used().unwrap(), alone, "the other folder is not there yet");
+		std::fs::create_dir(&other).unwrap();
+		std::fs::write(other.join("states"), [1; 700]).unwrap();
+		assert_eq!(home.used().unwrap(), alone + 700);
+		let quota = Quota::of(alone + 1_000);
+		assert_eq!(quota.left(&home).unwrap(), 300);
+		assert_eq!(quota.make_room(&home, &HashSet::new(), 400).unwrap().missing, 100);
+	}
+
+	#[test]
 	fn what_is_unused_for_long_goes_and_what_came_back_stays() {
 		let mut unused = Unused::default();
 		assert!(unused.note(["a", "b"], 100, 10).is_empty());

@@ -1,7 +1,7 @@
 //! Disputes about a trainer's jobs: it defends its results from its bundles, and accuses those who
 //! delivered others.
 
-use super::{actions::seed_of, reconcile::dispute_key, Key, Reported, Trainer};
+use super::{actions::seed_of, reconcile::dispute_key, Key, Reported, Trainer, NAME};
 use crate::roles::{
 	blocks::LookError,
 	common::bundles::{fetch_bundle, servers, SourceError},
@@ -14,6 +14,7 @@ use crate::roles::{
 		party::{PartyError, Subject},
 	},
 	job::Job,
+	machine::{Class, Need},
 	tasks::{stopped, Outcome, TaskError, Tasks},
 };
 use serde_json::json;
@@ -121,6 +122,9 @@ impl Trainer {
 		let spec = job.checked()?.clone();
 		let subject = Subject { case: trainyard_court::Case { spec, seed }, result: theirs };
 		let of = job.clone();
+		let (need, what) =
+			(Need::by(Class::Duty, job.deadline), format!("results of job {} that part", job.id));
+		let _lease = self.machine.lease_until(NAME, &what, need, false, &stop).await?;
 		let found = tokio::task::spawn_blocking(move || {
 			let mine =
 				Claims::of(Bundle::open(&bundle).map_err(|e| files_error(e.into()))?.manifest());

@@ -5,13 +5,14 @@ use super::{
 	locked,
 	reconcile::{digest, hashes},
 	training::Trained,
-	Trainer, Window,
+	Trainer, Window, NAME,
 };
 use crate::roles::{
 	checked,
 	common::files::{fetch, fetch_in_turn, servers},
 	display,
 	job::Job,
+	machine::{Class, Need},
 	plan::{self, replica_of, Action},
 	store::{Committed, JobRecord, Salt},
 	tasks::{stopped, Outcome, TaskError},
@@ -144,6 +145,9 @@ impl Trainer {
 
 	async fn rehearse(self: &Arc<Self>, job: &Job, stop: Arc<AtomicBool>) -> Outcome {
 		let (this, spec) = (self.clone(), job.checked()?.clone());
+		let (need, what) =
+			(Need::by(Class::Paid, job.deadline), format!("the rehearsal of job {}", job.id));
+		let _lease = self.machine.lease_until(NAME, &what, need, false, &stop).await?;
 		let rehearsed = tokio::task::spawn_blocking(move || {
 			train::rehearse(&spec, &this.home.inputs(&spec), REHEARSAL, &stop)
 		})
@@ -180,13 +184,17 @@ impl Trainer {
 	async fn train(self: &Arc<Self>, job: &Arc<Job>, head: Head, stop: Arc<AtomicBool>) -> Outcome {
 		let seed = seed_of(job)?;
 		let id = job.id;
-		let training = self.training(job, job.checked()?.clone(), seed, stop);
+		let (need, what) =
+			(Need::by(Class::Duty, job.deadline), format!("the training of job {id}"));
+		let lease = self.machine.lease_until(NAME, &what, need, true, &stop).await?;
+		let mut training = self.training(job, job.checked()?.clone(), seed, stop);
+		training.lease = lease;
 		let (this, of) = (self.clone(), job.clone());
 		let begun = Instant::now();
 		let trained =
 			tokio::task::spawn_blocking(move || training.run(|| this.time_to_check(&of, head)));
-		let Trained { result, accuracy, stops_early, begun_at, flop } = trained.await??;
-		let took = begun.elapsed();
+		let Trained { result, accuracy, stops_early, begun_at, flop, rested } = trained.await??;
+		let took = begun.elapsed().saturating_sub(rested);
 		let seconds = took.as_secs_f64();
 		self.report.metrics().ran(flop, took);
 		self.update(id, &seed, |record| {

@@ -25,10 +25,11 @@ use super::{
 	fetch::{Fetcher, LocationArgs},
 	http::{Server, Shelf},
 	job::Job,
+	machine::Machine,
 	plan::{Action, Limits, Prices, Refusal},
 	recent::Recent,
 	report::Reporter,
-	run::{self, Base, Next, Role, RoleArgs, RoleError},
+	run::{self, Base, Next, Play, Role, RoleArgs, RoleError},
 	store::{Home, JobRecord, Quota, StoreError, Unused},
 	tasks::{word, Outcome, TaskError, TaskName, Tasks},
 };
@@ -36,6 +37,7 @@ use crate::args::parse_ut;
 use serde_json::{json, Map, Value};
 use std::{
 	collections::{BTreeMap, HashMap, HashSet},
+	future::Future,
 	mem::Discriminant,
 	net::SocketAddr,
 	sync::{Arc, Mutex, MutexGuard},
@@ -159,6 +161,8 @@ impl From<TrainerError> for RoleError<TrainerError> {
 	}
 }
 
+/// The name of the role.
+const NAME: &str = "trainer";
 /// Accusations at once.
 const MAX_ACCUSED: usize = 4;
 
@@ -173,6 +177,8 @@ type Records = BTreeMap<(JobId, H256), JobRecord>;
 /// A trainer at work; shared by its tasks.
 struct Trainer {
 	chain: Arc<Chain>,
+	/// What it computes on.
+	machine: Machine,
 	sender: Arc<Transactor>,
 	home: Arc<Home>,
 	shelf: Shelf,
@@ -252,14 +258,23 @@ pub async fn run(args: TrainerArgs) -> Result<(), RoleError<TrainerError>> {
 	run::run::<TrainerRole>(args.role.clone(), args).await
 }
 
+/// Gets a trainer ready in a process that plays other roles, too.
+pub(in crate::roles) async fn prepare(
+	args: TrainerArgs,
+	base: Base,
+	stop: impl Future<Output = ()> + 'static,
+) -> Result<Play, RoleError<TrainerError>> {
+	run::prepare::<TrainerRole>(args, base, stop).await
+}
+
 impl Role for TrainerRole {
-	const NAME: &'static str = "trainer";
+	const NAME: &'static str = NAME;
 	type Args = TrainerArgs;
 	type Error = TrainerError;
 	type Key = Key;
 
 	async fn open(args: TrainerArgs, base: &Base) -> Result<Self, RoleError<TrainerError>> {
-		let Base { chain, sender, home, report } = base.clone();
+		let Base { chain, sender, home, report, machine } = base.clone();
 		register(&chain, &sender, args.bond, &report).await.map_err(TrainerError::from)?;
 		let shelf = Shelf::default();
 		let server = serve(args.listen, &home, shelf.clone()).await?;
@@ -291,8 +306,10 @@ impl Role for TrainerRole {
 			stakes,
 			&report,
 			webhook,
-		)?;
+		)?
+		.on(machine.clone(), Self::NAME);
 		let trainer = Trainer {
+			machine,
 			accusations: driver.accusations().clone(),
 			accuses: !args.no_accuse,
 			limits: Limits {

@@ -1,6 +1,6 @@
 //! Looks at the chain once: gathers what is known of every job, and starts steps.
 
-use super::{locked, outcome::End, slots, Key, Records, Reported, Trainer};
+use super::{locked, outcome::End, slots, Key, Records, Reported, Trainer, NAME};
 use crate::roles::{
 	blocks::LookError,
 	common::lost,
@@ -61,7 +61,9 @@ impl Trainer {
 		reported: &mut Reported,
 		head: Head,
 	) -> Result<(), LookError> {
-		let jobs = self.jobs(head, reported).await?;
+		let mut jobs = self.jobs(head, reported).await?;
+		// What pays best is taken first.
+		jobs.sort_by_cached_key(|job| plan::by_pay(job, &self.limits, &self.prices));
 		// First of all: a clock may run.
 		let disputes = self.look_at_disputes(driver, &jobs, tasks, reported).await?;
 		let stored = self.stored(&jobs).await?;
@@ -307,7 +309,7 @@ impl Trainer {
 			disputed: false,
 		};
 		let open = |job: &Job| job.state == JobState::Open && !job.applicants.contains(&me);
-		if !jobs.iter().any(open) {
+		if !jobs.iter().any(open) && !self.machine.is_shared() {
 			return Ok((standing, 0));
 		}
 		let (mut owed, mut reserved) = (0u128, 0u64);
@@ -351,6 +353,11 @@ impl Trainer {
 			};
 			reserved = reserved.saturating_add(needs.disk.saturating_sub(written));
 		}
+		// What other roles of this machine have of the memory, and what they must compute first.
+		self.machine.promise_memory(NAME, standing.memory_taken);
+		let beside = self.machine.memory_beside(NAME);
+		standing.memory_taken = standing.memory_taken.saturating_add(beside);
+		standing.training += self.machine.duties_beside(NAME);
 		standing.free = self.chain.account(&me).await?.free.saturating_sub(owed);
 		let left = self.quota.left(&self.home)?;
 		let idle = self.home.idle_data(&keep)?;

@@ -51,6 +51,7 @@ async fn trainer(folder: &Path, pace: Pace) -> Arc<Trainer> {
 	Arc::new(Trainer {
 		sender,
 		accusations: Arc::new(accusations),
+		machine: Default::default(),
 		accuses: true,
 		shelf: Shelf::default(),
 		fetcher: fetcher.at(pace),

@@ -4,7 +4,7 @@
 
 use super::Trainer;
 use crate::plot;
-use crate::roles::{report::Reporter, tasks::TaskError};
+use crate::roles::{machine::Lease, report::Reporter, tasks::TaskError};
 use serde_json::json;
 use std::{
 	path::PathBuf,
@@ -58,6 +58,8 @@ pub(super) struct Trained {
 	/// The step from which its first run went on.
 	pub begun_at: u32,
 	pub flop: u128,
+	/// For how long it rested, while others went first.
+	pub rested: Duration,
 }
 
 /// A training and its check, on a thread of its own.
@@ -74,6 +76,8 @@ pub(super) struct Training {
 	pub checks: u32,
 	pub stop: Arc<AtomicBool>,
 	pub report: Reporter,
+	/// The cores that it has: it rests between two steps while others go first.
+	pub lease: Lease,
 }
 
 /// Says what a check found in the time that it had; `None` if that was too little.
@@ -107,7 +111,8 @@ impl Training {
 			let manifest = bundle.manifest();
 			let accuracy = manifest.checkpoints.last().map(|c| c.validation.accuracy());
 			let stops_early = manifest.stops_early();
-			return Ok(Trained { result, accuracy, stops_early, begun_at: first, flop });
+			let rested = self.lease.rested();
+			return Ok(Trained { result, accuracy, stops_early, begun_at: first, flop, rested });
 		}
 		Err(TaskError::failed(format!(
 			"{RUNS} runs in turn were false by the check on the processor. This machine makes errors \
@@ -118,7 +123,7 @@ impl Training {
 
 	/// Trains on `device`, from where the folder's bundle is. Returns the step from which it went on.
 	fn train(&self, device: Compute) -> Result<(Bundle, u32), TaskError> {
-		let Self { job, report, .. } = self;
+		let Self { job, report, lease, .. } = self;
 		let (mut begun_at, mut last) = (None, Instant::now());
 		let mut progress = |p: &train::Progress| {
 			if begun_at.is_none() {
@@ -134,6 +139,7 @@ impl Training {
 				last = Instant::now();
 				info!("job {job}: step {} of {}", p.step, p.steps);
 			}
+			lease.rest(&self.stop);
 		};
 		let options = TrainOptions {
 			out: &self.out,
@@ -269,6 +275,7 @@ impl Trainer {
 			checks,
 			stop,
 			report: self.report.clone(),
+			lease: Lease::default(),
 		}
 	}
 
@@ -319,6 +326,7 @@ mod tests {
 			checks,
 			stop: Arc::default(),
 			report: Reporter::new("trainer", true, Some(&folder.join("events"))),
+			lease: Lease::default(),
 		}
 	}
 

@@ -46,7 +46,7 @@ use super::{
 	fetch::{Fetcher, LocationArgs},
 	replay::{self, Replayers},
 	report::Reporter,
-	run::{self, Base, Next, Role, RoleArgs, RoleError},
+	run::{self, Base, Next, Play, Role, RoleArgs, RoleError},
 	store::{FindingsRecord, Home, Quota, Space},
 	tasks::{word, Outcome, TaskError, TaskName, Tasks},
 	units::{Part, Step, Units},
@@ -63,6 +63,7 @@ use serde_json::{json, Map, Value};
 use served::Served;
 use std::{
 	collections::{BTreeSet, HashMap, HashSet},
+	future::Future,
 	net::SocketAddr,
 	path::PathBuf,
 	sync::{atomic::AtomicBool, Arc, Mutex},
@@ -326,6 +327,15 @@ pub async fn run(args: VerifierArgs) -> Result<(), RoleError<VerifierError>> {
 	run::run::<VerifierRole>(args.role.clone(), args).await
 }
 
+/// Gets a verifier ready in a process that plays other roles, too.
+pub(in crate::roles) async fn prepare(
+	args: VerifierArgs,
+	base: Base,
+	stop: impl Future<Output = ()> + 'static,
+) -> Result<Play, RoleError<VerifierError>> {
+	run::prepare::<VerifierRole>(args, base, stop).await
+}
+
 impl Role for VerifierRole {
 	const NAME: &'static str = "verifier";
 	type Args = VerifierArgs;
@@ -333,7 +343,7 @@ impl Role for VerifierRole {
 	type Key = Key;
 
 	async fn open(args: VerifierArgs, base: &Base) -> Result<Self, RoleError<VerifierError>> {
-		let Base { chain, sender, home, report } = base.clone();
+		let Base { chain, sender, home, report, machine } = base.clone();
 		let webhook = Webhook::new(report.clone(), args.warn_webhook.as_deref())
 			.map_err(VerifierError::from)?;
 		let quota = Quota::new(args.max_disk_mib, &home);
@@ -360,7 +370,7 @@ impl Role for VerifierRole {
 		let membership = pool::enter(&sender, args.bond, &offer, &report).await?;
 		let fetcher = Fetcher::new(2, Duration::from_millis(300), locations)?;
 		let replayers = Replayers::new(memory, usize::from(args.max_replays));
-		let replayers = replayers.map_err(VerifierError::from)?;
+		let replayers = replayers.map_err(VerifierError::from)?.on(machine.clone(), Self::NAME);
 		let space = Space::new(quota);
 		let units = Units::new(base, Part::Verifier, space.clone(), false);
 		// A seat accuses with its stake; what it opens by itself needs no deposit.
@@ -374,7 +384,8 @@ impl Role for VerifierRole {
 			stakes,
 			&report,
 			webhook.clone(),
-		)?;
+		)?
+		.on(machine, Self::NAME);
 		let verifier = Verifier {
 			block_time: chain.block_time().await?,
 			capacity: capacity.work,

@@ -121,12 +121,12 @@ async fn verifier_on(folder: &Path, node: FakeNode) -> Verifier {
 	let report = Reporter::new("verifier", true, Some(&home.events()));
 	let relay = Relay::start("127.0.0.1:0".parse().unwrap(), None, Locations::Any, &home);
 	let relay = relay.await.ok().unwrap();
-	let base = Base { chain, sender, home, report };
+	let base = Base { chain, sender, home, report, machine: Default::default() };
 	let space = Space::new(Quota::of(u64::MAX));
 	let units = Units::new(&base, Part::Verifier, space.clone(), false);
 	let replayers = Replayers::for_tests(1 << 30);
 	let units = Arc::new(units.in_processes(replayers.clone()));
-	let Base { chain, sender, home, report } = base;
+	let Base { chain, sender, home, report, .. } = base;
 	Verifier {
 		asker: Asker::Chain(sender.clone()),
 		claims: Claims {

@@ -126,6 +126,8 @@ impl Verifier {
 		let fields = json!({ "report": view.id, "samples": view.samples });
 		self.report.general("computing", &text, fields);
 		let (seed, samples) = (view.seed, view.samples.clone());
+		let what = format!("the check of report {}", view.id);
+		let _lease = self.replayers.lease(&what, view.until).await;
 		let results = tokio::task::spawn_blocking(move || {
 			let laps = Laps::chosen()?;
 			let found = samples.iter().map(|index| laps.compute(&seed, *index));

@@ -88,6 +88,7 @@ async fn asked_of(
 		},
 		fetcher: Fetcher::new(1, Duration::from_millis(10), Locations::Any).unwrap(),
 		limits: Limits { segments: 2, work: u64::MAX, data: u64::MAX, memory: 0 },
+		machine: Default::default(),
 		quota: Quota::of(u64::MAX),
 		accusations: Arc::new(accusations),
 		needed: Default::default(),

@@ -1,7 +1,13 @@
 //! Looks at one result: chooses segments of it, fetches and replays them, and takes up an accusation of
 //! each of its trainers where it is false.
 
-use super::{choice::choose, looked::Looked, moved, Whistleblower};
+use super::{
+	choice::choose,
+	looked::Looked,
+	moved,
+	plan::{memory, until},
+	Whistleblower, NAME,
+};
 use crate::roles::{
 	common::bundles::{fetch_bundle, servers},
 	common::files::{bring, servers as all_servers},
@@ -14,6 +20,7 @@ use crate::roles::{
 		parting::{claimed, forced_of, PartingError, Shown},
 		party::Subject,
 	},
+	machine::{memory::Promised, Class, Need},
 	tasks::{stopped, Outcome, TaskError},
 };
 use serde_json::json;
@@ -23,6 +30,7 @@ use std::{
 	sync::{atomic::AtomicBool, Arc},
 	time::Duration,
 };
+use tokio::runtime::Handle;
 use trainyard_client::{court::Accusation, JobView};
 use trainyard_court::{
 	game::{words, Claimed, Target},
@@ -97,6 +105,7 @@ impl Whistleblower {
 				looked
 			}
 		};
+		let _memory = self.take_memory(&spec)?;
 		self.make_room(&job, &spec)?;
 		let servers: Vec<String> = servers(&job, &result).into_iter().chain(relayed).collect();
 		let looking = Looking { job: &job, spec: &spec, result: &result, servers: &servers };
@@ -167,6 +176,9 @@ impl Whistleblower {
 		let of_result = Files::of_bundle(folder, self.inputs(&job.spec, folder));
 		let (spec, chosen, of) = (spec.clone(), segments.to_vec(), job.clone());
 		let dir = folder.to_owned();
+		let (machine, flag, handle) = (self.machine.clone(), stop.clone(), Handle::current());
+		let need = Need::by(Class::Watch, until(job));
+		let what = format!("a look at a result of job {}", job.id);
 		let found = tokio::task::spawn_blocking(move || {
 			let subject = Subject { case: Case { spec, seed }, result };
 			let options = Options { stop, ..Options::default() };
@@ -177,13 +189,31 @@ impl Whistleblower {
 			if !shown.is_whole() {
 				return Err(PartingError::NotWhole);
 			}
-			let all = targets(&subject.case.spec, &chosen);
-			let Some(found) = first_false(&recorder, shown, &all)? else {
-				return Ok(Vec::new());
-			};
-			accusations((&of, &subject.case.spec), shown, found, &dir)
+			for target in targets(&subject.case.spec, &chosen) {
+				// Between two of them others may go first, for as long as they take.
+				let leased = machine.lease_until(NAME, &what, need, false, &flag);
+				let Ok(_lease) = handle.block_on(leased) else { return Ok(None) };
+				if let Some(found) = first_false(&recorder, shown, &[target])? {
+					return accusations((&of, &subject.case.spec), shown, found, &dir).map(Some);
+				}
+			}
+			Ok(Some(Vec::new()))
 		});
-		found.await?.map_err(|e| TaskError::of(&e))
+		found.await?.map_err(|e| TaskError::of(&e))?.ok_or(TaskError::Stopped)
+	}
+
+	/// Takes the memory of a replay, if others of this machine leave as much.
+	fn take_memory(&self, spec: &CheckedSpec) -> Result<Promised, TaskError> {
+		let (needed, beside) = (memory(spec), self.machine.memory_beside(NAME));
+		let left = self.limits.memory.saturating_sub(beside);
+		if needed > left {
+			return Err(TaskError::failed(format!(
+				"a replay may need {} MiB of memory, and other roles of this machine leave {} MiB now",
+				needed.div_ceil(1 << 20),
+				left >> 20
+			)));
+		}
+		Ok(self.machine.take_memory(NAME, needed))
 	}
 
 	/// Makes room for what is fetched. The data of the jobs that are disputed stay.
@@ -535,6 +565,7 @@ mod tests {
 			claims,
 			fetcher: Fetcher::new(1, Duration::from_millis(10), Locations::Any).unwrap(),
 			limits: Limits { segments: 2, work: u64::MAX, data: u64::MAX, memory: 0 },
+			machine: Default::default(),
 			quota: Quota::of(u64::MAX),
 			accusations: accusations.clone(),
 			needed: Default::default(),

@@ -30,10 +30,11 @@ use super::{
 		party::Subject as Matter,
 	},
 	fetch::{Fetcher, LocationArgs},
+	machine::Machine,
 	recent::Recent,
 	replay,
 	report::Reporter,
-	run::{self, Base, Next, Role, RoleArgs, RoleError},
+	run::{self, Base, Next, Play, Role, RoleArgs, RoleError},
 	store::{Home, Quota},
 	tasks::{Outcome, TaskName, Tasks},
 };
@@ -44,6 +45,7 @@ use plan::{next, Limits, Subject};
 use serde_json::json;
 use std::{
 	collections::{HashMap, HashSet},
+	future::Future,
 	sync::{Arc, Mutex},
 	time::Duration,
 };
@@ -125,6 +127,9 @@ impl From<WhistleblowerError> for RoleError<WhistleblowerError> {
 	}
 }
 
+/// The name of the role.
+const NAME: &str = "whistleblower";
+
 /// A task that runs beside the look at the chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Key {
@@ -137,6 +142,8 @@ enum Key {
 /// A whistleblower at work; shared by its tasks.
 struct Whistleblower {
 	home: Arc<Home>,
+	/// What it computes on.
+	machine: Machine,
 	fetcher: Fetcher,
 	large: Large,
 	claims: Claims,
@@ -173,8 +180,17 @@ pub async fn run(args: WhistleblowerArgs) -> Result<(), RoleError<WhistleblowerE
 	run::run::<WhistleblowerRole>(args.role.clone(), args).await
 }
 
+/// Gets a whistleblower ready in a process that plays other roles, too.
+pub(in crate::roles) async fn prepare(
+	args: WhistleblowerArgs,
+	base: Base,
+	stop: impl Future<Output = ()> + 'static,
+) -> Result<Play, RoleError<WhistleblowerError>> {
+	run::prepare::<WhistleblowerRole>(args, base, stop).await
+}
+
 impl Role for WhistleblowerRole {
-	const NAME: &'static str = "whistleblower";
+	const NAME: &'static str = NAME;
 	type Args = WhistleblowerArgs;
 	type Error = WhistleblowerError;
 	type Key = Key;
@@ -183,7 +199,7 @@ impl Role for WhistleblowerRole {
 		args: WhistleblowerArgs,
 		base: &Base,
 	) -> Result<Self, RoleError<WhistleblowerError>> {
-		let Base { chain, sender, home, report } = base.clone();
+		let Base { chain, sender, home, report, machine } = base.clone();
 		let webhook = Webhook::new(report.clone(), args.warn_webhook.as_deref())
 			.map_err(WhistleblowerError::from)?;
 		let locations = args.locations.locations(&chain).await?;
@@ -194,9 +210,11 @@ impl Role for WhistleblowerRole {
 		let large = args.relays.large(&sender, webhook.clone()).await?;
 		let claims = args.claims.claims(&sender, report.clone()).await?;
 		let driver =
-			Driver::open(sender, me, &home.disputes(), &args.disputes, stakes, &report, webhook)?;
+			Driver::open(sender, me, &home.disputes(), &args.disputes, stakes, &report, webhook)?
+				.on(machine.clone(), Self::NAME);
 		let mib = |n: u64| n.saturating_mul(1024 * 1024);
 		let whistleblower = Whistleblower {
+			machine,
 			fetcher,
 			large,
 			claims,

@@ -85,8 +85,7 @@ impl Limits {
 		if bytes > self.data {
 			return Err(Refusal::Data { bytes, limit: self.data });
 		}
-		let counted = Needs::of(&spec);
-		let needed = counted.memory().saturating_add(counted.rows.saturating_mul(2));
+		let needed = memory(&spec);
 		if needed > self.memory {
 			return Err(Refusal::Memory { needed, limit: self.memory });
 		}
@@ -99,6 +98,12 @@ impl Limits {
 		let affordable = self.work.checked_div(segment_work(job, spec)).unwrap_or(MicroUt::MAX);
 		self.segments.min(u32::try_from(affordable).unwrap_or(u32::MAX))
 	}
+}
+
+/// Returns the memory that a replay of a job may need, in bytes.
+pub fn memory(spec: &CheckedSpec) -> u64 {
+	let counted = Needs::of(spec);
+	counted.memory().saturating_add(counted.rows.saturating_mul(2))
 }
 
 /// Returns the work of a segment of a job.

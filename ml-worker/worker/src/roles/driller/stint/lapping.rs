@@ -1,6 +1,9 @@
 //! Computes laps all the time, on several threads, and writes their results in order.
 
-use crate::roles::store::{LapFile, StoreError};
+use crate::roles::{
+	machine::Machine,
+	store::{LapFile, StoreError},
+};
 use std::{
 	collections::BTreeMap,
 	path::Path,
@@ -18,7 +21,7 @@ use trainyard_protocol::{stint::MAX_LAPS, H256};
 const REST: Duration = Duration::from_millis(50);
 
 /// How laps are computed.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct How {
 	/// On how many threads.
 	pub threads: usize,
@@ -26,6 +29,8 @@ pub struct How {
 	pub interval: Option<Duration>,
 	/// Whether nothing is computed: for tests.
 	pub made_up: bool,
+	/// The machine on which laps rest while others compute.
+	pub machine: Machine,
 }
 
 /// Says why laps are not computed.
@@ -48,6 +53,7 @@ const SUSPECT: u32 = 255;
 /// What the threads share.
 struct Shared {
 	seed: H256,
+	machine: Machine,
 	stop: AtomicBool,
 	pause: AtomicBool,
 	/// The next lap that nobody computes.
@@ -75,7 +81,7 @@ pub struct Lapping {
 impl Lapping {
 	/// Goes on with the stint of this seed, whose results are in the file at `path`.
 	pub fn start(seed: H256, path: &Path, how: How) -> Result<Self, LapError> {
-		let How { threads, interval, made_up } = how;
+		let How { threads, interval, made_up, machine } = how;
 		let mut file = LapFile::open(path)?;
 		if !made_up {
 			check_end(&seed, path, &mut file)?;
@@ -83,7 +89,7 @@ impl Lapping {
 		let found = file.count();
 		let written = Mutex::new(Written { file, waiting: BTreeMap::new(), trouble: None });
 		let (stop, pause, next) = (false.into(), false.into(), found.into());
-		let shared = Arc::new(Shared { seed, stop, pause, next, written });
+		let shared = Arc::new(Shared { seed, machine, stop, pause, next, written });
 		let threads = (0..threads.max(1))
 			.map(|_| {
 				let shared = shared.clone();
@@ -164,7 +170,7 @@ impl Shared {
 		compute: impl Fn(u32) -> Result<H256, UnitError>,
 	) {
 		while !self.stop.load(Ordering::Relaxed) {
-			let rests = self.pause.load(Ordering::Relaxed);
+			let rests = self.pause.load(Ordering::Relaxed) || self.machine.is_busy();
 			if rests || self.next.load(Ordering::Relaxed) >= MAX_LAPS {
 				std::thread::sleep(REST);
 				continue;
@@ -210,10 +216,14 @@ impl Shared {
 #[cfg(test)]
 mod tests {
 	use super::*;
-	use crate::roles::store::Home;
+	use crate::roles::{
+		machine::{Class, Need},
+		store::Home,
+	};
+	use std::num::NonZeroUsize;
 
 	fn how(threads: usize, made_up: bool) -> How {
-		How { threads, interval: None, made_up }
+		How { threads, interval: None, made_up, machine: Machine::default() }
 	}
 
 	/// However many threads there are, and however often it is stopped, the file has the laps in order;
@@ -285,6 +295,30 @@ mod tests {
 		std::thread::sleep(REST * 4);
 		assert_eq!(lapping.count(), count);
 		lapping.pause(false);
+		while lapping.count() == count {
+			std::thread::sleep(REST);
+		}
+	}
+
+	#[tokio::test(flavor = "multi_thread")]
+	async fn laps_rest_while_another_role_computes() {
+		let folder = tempfile::tempdir().unwrap();
+		let home = Home::open(folder.path(), &H256::zero()).unwrap();
+		let one = NonZeroUsize::MIN;
+		let machine = Machine::shared(one, one);
+		let seed = H256([5; 32]);
+		let how = How { machine: machine.clone(), ..how(2, true) };
+		let lapping = Lapping::start(seed, &home.laps(&seed), how).unwrap();
+		while lapping.count() == 0 {
+			std::thread::sleep(REST);
+		}
+		let need = Need::by(Class::Watch, 9);
+		let lease = machine.lease("whistleblower", "a look", need, false).await;
+		std::thread::sleep(REST * 4);
+		let count = lapping.count();
+		std::thread::sleep(REST * 4);
+		assert_eq!(lapping.count(), count);
+		drop(lease);
 		while lapping.count() == count {
 			std::thread::sleep(REST);
 		}

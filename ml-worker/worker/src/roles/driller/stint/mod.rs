@@ -171,7 +171,8 @@ impl Driller {
 
 	fn start_lapping(&self, seed: H256) -> Result<Lapping, LapError> {
 		let interval = self.pace.map(|pace| Duration::from_secs_f64(self.threads as f64 / pace));
-		let how = How { threads: self.threads, interval, made_up: self.units.cheat };
+		let machine = self.machine.clone();
+		let how = How { threads: self.threads, interval, made_up: self.units.cheat, machine };
 		Lapping::start(seed, &self.home.laps(&seed), how)
 	}
 
