@@ -188,7 +188,7 @@ fn item(pallet: &str, name: &str) -> Vec<u8> {
 }
 
 /// Returns the key of an account's entry in a map of a pallet, hashed by `Blake2_128Concat`.
-fn entry(pallet: &str, map: &str, who: &AccountId32) -> Vec<u8> {
+pub(super) fn entry(pallet: &str, map: &str, who: &AccountId32) -> Vec<u8> {
 	let mut key = item(pallet, map);
 	key.extend(blake2_128(&who.0));
 	key.extend(who.0);
@@ -322,6 +322,21 @@ impl Chain {
 			});
 		}
 		Ok(found)
+	}
+
+	/// Returns the calls in a block, like `Stints.report`, in order.
+	pub async fn calls_at(&self, at: H256) -> Result<Vec<String>, ChainError> {
+		let connection = self.connection().await?;
+		let lost =
+			|e: &(dyn std::error::Error + 'static)| self.lost("chain_getBlock", root_cause(e));
+		let at =
+			connection.client.at_block(subxt::utils::H256(at.0)).await.map_err(|e| lost(&e))?;
+		let calls = at.extrinsics().fetch().await.map_err(|e| lost(&e))?;
+		let title = |call: Result<_, _>| {
+			let call: subxt::extrinsics::Extrinsic<'_, _, _> = call.map_err(|e| lost(&e))?;
+			Ok(format!("{}.{}", call.pallet_name(), call.call_name()))
+		};
+		calls.iter().map(title).collect()
 	}
 
 	/// Returns what the node says of itself.

@@ -14,6 +14,7 @@ use std::{
 		atomic::{AtomicU32, Ordering},
 		Arc,
 	},
+	time::Duration,
 };
 use subxt::rpcs::{
 	client::{RawRpcFuture, RawRpcSubscription, RawValue, RpcClientT},
@@ -54,6 +55,10 @@ pub struct FakeNode {
 	/// What is stored at every height, by key; both as hex.
 	storage: BTreeMap<String, String>,
 	runtime: Arc<Runtime>,
+	/// How long each answer takes.
+	delay: Option<Duration>,
+	/// Requests that wait for their answers, and the most that did so at once.
+	waiting: Arc<(AtomicU32, AtomicU32)>,
 }
 
 /// Returns the hash of block `number`. It begins with the number.
@@ -202,7 +207,20 @@ impl FakeNode {
 			kind: None,
 			storage: BTreeMap::new(),
 			runtime: Arc::new(runtime),
+			delay: None,
+			waiting: Arc::default(),
 		}
+	}
+
+	/// Makes each answer take so long.
+	pub fn slowly(mut self, delay: Duration) -> Self {
+		self.delay = Some(delay);
+		self
+	}
+
+	/// Returns the most requests that waited for their answers at once. Clones count together.
+	pub fn most_at_once(&self) -> u32 {
+		self.waiting.1.load(Ordering::SeqCst)
 	}
 
 	/// Gives the node a different address.
@@ -222,6 +240,12 @@ impl FakeNode {
 		let text = |bytes: Vec<u8>| format!("0x{}", hex::encode(bytes));
 		self.storage.extend(entries.into_iter().map(|(key, value)| (text(key), text(value))));
 		self
+	}
+
+	/// Lets an account have these balances, free and held.
+	pub fn storing_account(self, who: &AccountId32, free: u128, held: u128) -> Self {
+		let info = (0u32, 0u32, 1u32, 0u32, free, held, 0u128, 1u128 << 127);
+		self.storing([(crate::books::entry("System", "Account", who), info.encode())])
 	}
 
 	/// Lets a trainer have named these files of states.
@@ -306,6 +330,7 @@ impl FakeNode {
 				"extrinsicsRoot": hash_text(0),
 				"digest": { "logs": [] },
 			})),
+			"system_accountNextIndex" => Ok(json!(7)),
 			"system_chainType" => self.kind.clone().ok_or_else(UserError::method_not_found),
 			"state_call" => {
 				let height = self.height.load(Ordering::SeqCst);
@@ -359,6 +384,12 @@ impl RpcClientT for FakeNode {
 			params.map(|p| serde_json::from_str(p.get()).unwrap()).unwrap_or_default();
 		let answer = self.answer(method, &params);
 		Box::pin(async move {
+			let (now, most) = &*self.waiting;
+			most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+			if let Some(delay) = self.delay {
+				tokio::time::sleep(delay).await;
+			}
+			now.fetch_sub(1, Ordering::SeqCst);
 			let text = answer?.to_string();
 			Ok(RawValue::from_string(text).unwrap())
 		})

@@ -455,6 +455,30 @@ mod tests {
 		abandoned(&connection, Some(at(40, fake::hash(41)))).await;
 	}
 
+	/// Several roles of one account send at once: each asks for its nonce when the one before is in the pool,
+	/// so no two have the same. Whoever makes a sender for each role asks for two at once.
+	#[tokio::test]
+	async fn roles_that_share_a_sender_take_turns() {
+		let sent_by = async |count: usize| {
+			let node = FakeNode::new(|_, _, _| Err("no runtime"));
+			let node = node.at(50).slowly(Duration::from_millis(5));
+			let counted = node.clone();
+			let chain = Arc::new(node.chain().await);
+			let sender = || {
+				let key = keys::from_uri("//Bob").unwrap();
+				Arc::new(Transactor::new(chain.clone(), key))
+			};
+			let senders: Vec<_> = (0..count).map(|_| sender()).collect();
+			let call = crate::calls::stint_begin();
+			let sends = (0..4).map(|role| senders[role % count].run(&call));
+			let results = futures::future::join_all(sends).await;
+			assert!(results.iter().all(|result| result.is_err()), "there is no metadata");
+			counted.most_at_once()
+		};
+		assert_eq!(sent_by(1).await, 1);
+		assert!(sent_by(4).await > 1);
+	}
+
 	#[tokio::test]
 	async fn a_transaction_lives_on_though_finality_stalls() {
 		for (best, finalized, expected) in [

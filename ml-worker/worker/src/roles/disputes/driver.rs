@@ -12,7 +12,7 @@ use super::{
 use crate::roles::{
 	blocks::LookError,
 	common::webhook::Webhook,
-	machine::{Class, Machine, Need},
+	machine::Machine,
 	report::Reporter,
 	store::{StoreError, Unused},
 	tasks::{Outcome, Tasks},
@@ -85,8 +85,6 @@ struct Table<C> {
 	court: C,
 	disputes: Disputes,
 	recorders: Recorders,
-	/// What moves are computed on, and for which role.
-	machine: (Machine, &'static str),
 }
 
 /// The disputes of a role.
@@ -117,14 +115,14 @@ impl<C: Courtroom + 'static> Driver<C> {
 		let (disk, memory) = (mib(args.dispute_disk_mib), mib(args.dispute_memory_mib));
 		let disputes = Disputes::new(me, folder, report.clone(), webhook);
 		let recorders = Recorders::new(folder, disk, memory);
-		let table = Arc::new(Table { court, disputes, recorders, machine: Default::default() });
+		let table = Arc::new(Table { court, disputes, recorders });
 		Ok(Self { table, accusations: Arc::new(accusations), unused: Unused::default() })
 	}
 
 	/// Computes its moves on `machine`, for this role. Nothing is computed before.
 	pub fn on(mut self, machine: Machine, role: &'static str) -> Self {
 		if let Some(table) = Arc::get_mut(&mut self.table) {
-			table.machine = (machine, role);
+			table.disputes.compute_on(machine, role);
 		}
 		self
 	}
@@ -149,7 +147,7 @@ impl<C: Courtroom + 'static> Driver<C> {
 			let defendant = &dispute.defendant;
 			Subject::of(jobs.get(&defendant.job())?, defendant)
 		};
-		let Table { court, disputes, recorders, .. } = &*self.table;
+		let Table { court, disputes, recorders } = &*self.table;
 		let Looked { seen, plan } = disputes.look(court, subject).await?;
 		let me = *disputes.me();
 		let own = || seen.disputes.values().filter(|dispute| dispute.side_of(&me).is_some());
@@ -235,9 +233,6 @@ impl<C: Courtroom + 'static> Table<C> {
 	) -> Outcome {
 		let this = self.clone();
 		let open = move || this.recorders.open(&defendant, &subject, &files);
-		let (machine, role) = &self.machine;
-		let (need, what) = (Need::by(Class::Clock, 0), format!("a move in dispute {}", step.id));
-		let _lease = machine.lease(role, &what, need, false).await;
 		match self.disputes.carry_out(&self.court, step, open).await {
 			Ok(Done::Moved | Done::Overtaken) => Ok(()),
 			Err(error) => Err(error.into()),

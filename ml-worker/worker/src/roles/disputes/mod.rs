@@ -28,7 +28,11 @@ pub mod plan;
 mod tests;
 
 use super::{
-	blocks::LookError, common::webhook::Webhook, recent::Recent, report::Reporter,
+	blocks::LookError,
+	common::webhook::Webhook,
+	machine::{Class, Machine, Need},
+	recent::Recent,
+	report::Reporter,
 	store::StoreError,
 };
 use journal::Journal;
@@ -153,6 +157,8 @@ pub struct Disputes {
 	folder: PathBuf,
 	report: Reporter,
 	webhook: Webhook,
+	/// What moves are computed on, and for which role.
+	machine: (Machine, &'static str),
 	journals: Mutex<BTreeMap<DisputeId, Journal>>,
 	warned: Mutex<Recent<(DisputeId, plan::Due, Urgency, bool), ()>>,
 }
@@ -165,7 +171,13 @@ impl Disputes {
 	/// Makes what `me` keeps of its disputes in `folder`. Nothing is read yet.
 	pub fn new(me: AccountId32, folder: &Path, report: Reporter, webhook: Webhook) -> Self {
 		let folder = folder.to_owned();
-		Self { me, folder, report, webhook, journals: Mutex::default(), warned: Mutex::default() }
+		let (machine, journals, warned) = Default::default();
+		Self { me, folder, report, webhook, machine, journals, warned }
+	}
+
+	/// Computes moves on this machine from now on, for this role.
+	pub fn compute_on(&mut self, machine: Machine, role: &'static str) {
+		self.machine = (machine, role);
 	}
 
 	/// Returns the account.
@@ -283,6 +295,9 @@ impl Disputes {
 	) -> Result<Done, StepError> {
 		let (_, Some(dispute)) = court.dispute(step.id).await? else { return Ok(Done::Overtaken) };
 		let said = court.said(&dispute.defendant).await?;
+		let (machine, role) = &self.machine;
+		let (need, what) = (Need::by(Class::Clock, 0), format!("a move in dispute {}", step.id));
+		let lease = machine.lease(role, &what, need, false).await;
 		let computed = {
 			let stage = dispute.stage;
 			tokio::task::spawn_blocking(move || {
@@ -290,7 +305,9 @@ impl Disputes {
 				Move::compute(&matter, &stage, &said, &step)
 			})
 		};
-		let it = match computed.await {
+		let computed = computed.await;
+		drop(lease);
+		let it = match computed {
 			Ok(Ok(it)) => it,
 			Ok(Err(MoveError::NotDue)) => return Ok(Done::Overtaken),
 			Ok(Err(error)) => return Err(error.into()),

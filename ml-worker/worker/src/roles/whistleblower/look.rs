@@ -202,11 +202,12 @@ impl Whistleblower {
 		found.await?.map_err(|e| TaskError::of(&e))?.ok_or(TaskError::Stopped)
 	}
 
-	/// Takes the memory of a replay, if others of this machine leave as much.
+	/// Takes the memory of a replay, if others of this machine leave as much of what may be used.
 	fn take_memory(&self, spec: &CheckedSpec) -> Result<Promised, TaskError> {
 		let (needed, beside) = (memory(spec), self.machine.memory_beside(NAME));
 		let left = self.limits.memory.saturating_sub(beside);
-		if needed > left {
+		// That it is not more than may be used was looked at before.
+		if beside > 0 && needed > left {
 			return Err(TaskError::failed(format!(
 				"a replay may need {} MiB of memory, and other roles of this machine leave {} MiB now",
 				needed.div_ceil(1 << 20),

@@ -134,8 +134,8 @@ pub fn results<'a>(
 }
 
 /// Returns the results that `me` should look at, the next one first: the one whose window is over first.
-/// Not those of which it delivered one, and not those that were looked at, as `is_done` returns by the
-/// true root: its trainers have it in common.
+/// Not those of which it delivered one, or on whose committee it sits, since it replays them there; and not
+/// those that were looked at, as `is_done` returns by the true root: its trainers have it in common.
 pub fn next<'a>(
 	jobs: &'a [&'a JobView],
 	me: &AccountId32,
@@ -143,6 +143,10 @@ pub fn next<'a>(
 ) -> Vec<Subject<'a>> {
 	let mut found: Vec<Subject<'a>> = results(jobs)
 		.filter(|(job, _)| job.replicas.iter().all(|replica| replica.trainer != *me))
+		.filter(|(job, _)| {
+			let mut seats = job.audit.iter().flat_map(|audit| &audit.committee);
+			seats.all(|member| member.verifier != *me)
+		})
 		.filter(|(job, result)| !is_done(job, result.true_root))
 		.map(|(job, result)| Subject { job, result })
 		.collect();
@@ -206,6 +210,10 @@ mod tests {
 		let commitment = None;
 		let mine = ReplicaView { trainer: me, commitment, reveal: None, fate: Fate::Working };
 		let own = JobView { replicas: vec![mine], ..job(6, standing(5), &[7]) };
+		let mut audits = job(7, standing(4), &[8]);
+		if let Some(audit) = &mut audits.audit {
+			audit.committee = vec![fake::member(me)];
+		}
 		let jobs = [
 			job(1, standing(90), &[1]),
 			job(2, standing(80), &[2, 3]),
@@ -213,6 +221,7 @@ mod tests {
 			job(4, standing(70), &[5]),
 			decided,
 			own,
+			audits,
 		];
 		let views: Vec<&JobView> = jobs.iter().collect();
 		let is_done = |_: &JobView, root| root == result(5).bundle_root;

@@ -1,7 +1,7 @@
 //! Follows the final blocks of the chain and writes into the ledger what they did to the account.
 
 use super::{
-	booking::{book, jobs_named, Entry, Kind, Known},
+	booking::{book, has_sent, jobs_named, Entry, Kind, Known},
 	ledger::{Ledger, Point},
 	part::Relation,
 };
@@ -23,7 +23,6 @@ pub struct Accounts {
 	chain: Arc<Chain>,
 	me: AccountId32,
 	folder: PathBuf,
-	units: bool,
 	ledger: Ledger,
 	/// Height of the ledger on disk.
 	saved: BlockNumber,
@@ -58,7 +57,6 @@ impl Accounts {
 		chain: Arc<Chain>,
 		me: AccountId32,
 		folder: PathBuf,
-		units: bool,
 		report: &Reporter,
 	) -> Result<Self, BooksError> {
 		let found = Ledger::load(&folder)?.filter(|ledger| ledger.account == me);
@@ -84,7 +82,7 @@ impl Accounts {
 		};
 		ledger.save(&folder)?;
 		let saved = ledger.at.block;
-		Ok(Self { chain, me, folder, units, ledger, saved })
+		Ok(Self { chain, me, folder, ledger, saved })
 	}
 
 	/// Returns the ledger.
@@ -135,7 +133,11 @@ impl Accounts {
 			let relation = view.and_then(|view| Relation::of(&view, &self.me));
 			relations.extend(relation.map(|relation| (job, relation)));
 		}
-		let known = Known { me: &self.me, relations: &relations, units: self.units };
+		let calls = match has_sent(&events, &self.me) {
+			true => self.chain.calls_at(at.hash).await?,
+			false => Vec::new(),
+		};
+		let known = Known { me: &self.me, relations: &relations, calls: &calls };
 		Ok(self.ledger.note(now, &book(&events, &known)))
 	}
 
@@ -172,4 +174,42 @@ fn report_entries(report: &Reporter, block: BlockNumber, entries: &[Entry]) {
 pub fn signed(amount: i128) -> String {
 	let sign = if amount < 0 { "-" } else { "+" };
 	format!("{sign}{}", amount::format(amount.unsigned_abs()))
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+	use trainyard_client::fake::FakeNode;
+	use trainyard_protocol::H256;
+
+	const ME: AccountId32 = AccountId32([7; 32]);
+
+	async fn open(folder: &std::path::Path, final_at: u32) -> Accounts {
+		let node = FakeNode::new(|_, _, _| Err("no runtime")).finalized_at(final_at);
+		let chain = Arc::new(node.storing_account(&ME, 10, 20).chain().await);
+		let report = Reporter::new("work", true, None);
+		Accounts::open(chain, ME, folder.to_owned(), &report).await.unwrap()
+	}
+
+	#[tokio::test]
+	async fn books_go_on_where_they_were_and_those_of_another_chain_are_put_aside() {
+		let folder = tempfile::tempdir().unwrap();
+		let opened = open(folder.path(), 30).await.ledger().clone();
+		assert_eq!((opened.opened.block, opened.opened.balance), (30, 30));
+		let again = open(folder.path(), 90).await.ledger().clone();
+		assert_eq!(again, opened, "the blocks between are read later, one by one");
+		let mut other = opened.clone();
+		other.at.hash = H256::repeat_byte(9);
+		other.save(folder.path()).unwrap();
+		let new = open(folder.path(), 90).await.ledger().clone();
+		assert_eq!((new.opened.block, new.at.block), (90, 90));
+		assert!(folder.path().join("ledger.old.json").exists());
+	}
+
+	#[test]
+	fn amounts_have_their_sign() {
+		assert_eq!(signed(4_500_000_000_000), "+4.5 TRY");
+		assert_eq!(signed(-250_000_000_000), "-0.25 TRY");
+		assert_eq!(signed(0), "+0 TRY");
+	}
 }

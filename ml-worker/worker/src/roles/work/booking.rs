@@ -95,8 +95,8 @@ pub struct Known<'a> {
 	pub me: &'a AccountId32,
 	/// What it has to do with jobs.
 	pub relations: &'a BTreeMap<JobId, Relation>,
-	/// Whether it computes units of projects: verifiers recompute units by the same calls.
-	pub units: bool,
+	/// The calls of the block, like `Stints.report`, in order.
+	pub calls: &'a [String],
 }
 
 /// Money of an account that an event moved: how much, and for which reason it was held, if it was.
@@ -253,11 +253,10 @@ fn attributed(
 		Some(_) => (Part::Account, Kind::Other, job),
 		None => {
 			let is_fee = matches!(event.name.as_str(), "Withdraw" | "Deposit");
-			let pays = |it: &&ChainEvent| {
-				it.is("TransactionPayment", "TransactionFeePaid") && it.account("who") == Some(me)
-			};
-			if is_fee && event.extrinsic.is_some() && scope.iter().any(pays) {
-				return (sender(scope, by_job, known), Kind::Transactions, job);
+			let paid = scope.iter().any(|other| pays(other, me));
+			if let Some(at) = event.extrinsic.filter(|_| is_fee && paid) {
+				let call = known.calls.get(at as usize).map_or("", String::as_str);
+				return (sender(call, by_job), Kind::Transactions, job);
 			}
 			if came
 				&& (next("Stints", "CheckPaid", "verifier")
@@ -279,36 +278,34 @@ fn attributed(
 	}
 }
 
-/// Returns the role that sent a transaction, by the first event that tells it.
-fn sender(scope: &[&ChainEvent], by_job: impl Fn(Part) -> Part, known: &Known<'_>) -> Part {
-	let part = |event: &&ChainEvent| {
-		Some(match (event.pallet.as_str(), event.name.as_str()) {
-			("Submissions" | "ModelStorage", _) => Part::Trainer,
-			("TaskMarket", "Applied" | "ListingPosted" | "ListingRemoved") => Part::Trainer,
-			("TaskMarket", _) => by_job(Part::Account),
-			(
-				"Verification",
-				"Asked" | "RequestWithdrawn" | "RelayAsked" | "RelaySeatsAsked" | "RelayAppealed",
-			) => by_job(Part::Whistleblower),
-			("Verification", "ForcedOpened" | "Rescued" | "RescueAnnounced") => Part::Trainer,
-			("Verification", _) => Part::Verifier,
-			("Stints", "Begun" | "Reported" | "Opened" | "Retired" | "Credited") => Part::Driller,
-			("Stints", _) => Part::Verifier,
-			("Drilling", "Committed" | "Revealed") if !known.units => Part::Verifier,
-			("Drilling", "ProjectProposed" | "Voted" | "ProjectWithdrawn" | "ProjectCleared") => {
-				Part::Account
-			}
-			("Drilling", _) => Part::Driller,
-			("Court", _) => by_job(Part::Disputes),
-			("Hashrate", "CandidacyChanged") | ("Session", _) => Part::Node,
-			(
-				"Hashrate",
-				"Registered" | "BondExtended" | "HardwareUpdated" | "Leaving" | "Withdrawn",
-			) => Part::Trainer,
-			_ => return None,
-		})
-	};
-	scope.iter().find_map(part).unwrap_or(Part::Account)
+/// Returns the role that sends a call. One that several roles send is of the role that deals with its job.
+fn sender(call: &str, by_job: impl Fn(Part) -> Part) -> Part {
+	let (pallet, name) = call.split_once('.').unwrap_or_default();
+	match (pallet, name) {
+		("Submissions" | "ModelStorage", _) => Part::Trainer,
+		("TaskMarket", "apply" | "post_listing" | "remove_listing" | "poke") => Part::Trainer,
+		("Verification", "rescue" | "open_forced") => Part::Trainer,
+		(
+			"Verification",
+			"request" | "withdraw_request" | "request_relay" | "ask_seats" | "appeal",
+		) => by_job(Part::Whistleblower),
+		("Verification", _) | ("Stints" | "Drilling", "check" | "check_reveal") => Part::Verifier,
+		("Drilling", "propose" | "vote" | "withdraw_project" | "clear") => Part::Account,
+		("Stints" | "Drilling", _) => Part::Driller,
+		("Court", _) => by_job(Part::Disputes),
+		("Hashrate", "set_candidate") | ("Session", _) => Part::Node,
+		("Hashrate", _) => Part::Trainer,
+		_ => Part::Account,
+	}
+}
+
+/// Returns whether `me` paid for a transaction among these events.
+pub fn has_sent(events: &[ChainEvent], me: &AccountId32) -> bool {
+	events.iter().any(|event| pays(event, me))
+}
+
+fn pays(event: &ChainEvent, me: &AccountId32) -> bool {
+	event.is("TransactionPayment", "TransactionFeePaid") && event.account("who") == Some(me)
 }
 
 #[cfg(test)]

@@ -49,13 +49,13 @@ fn relations() -> BTreeMap<JobId, Relation> {
 	[(1, Relation::Trains), (2, Relation::Checks), (3, Relation::Posted)].into()
 }
 
-fn booked(events: &[ChainEvent], units: bool) -> Block {
-	book(events, &Known { me: &ME, relations: &relations(), units })
+fn booked(events: &[ChainEvent]) -> Block {
+	book(events, &Known { me: &ME, relations: &relations(), calls: &[] })
 }
 
 /// What came of it in short.
 fn rows(events: &[ChainEvent]) -> Vec<(Part, Kind, i128, Option<JobId>)> {
-	let entries = booked(events, false).entries;
+	let entries = booked(events).entries;
 	entries.iter().map(|entry| (entry.part, entry.kind, entry.amount, entry.job)).collect()
 }
 
@@ -109,31 +109,39 @@ fn each_job_has_its_own() {
 
 #[test]
 fn fees_of_transactions_are_of_the_role_that_sent_them() {
-	let of = |title: &str, fields: &[(&str, Field)]| fee(4, event(Some(4), title, fields));
-	let job = |job| vec![("job", n(job))];
-	let mine = |field| vec![(field, who(ME))];
-	for (events, part) in [
-		(of("TaskMarket.Applied", &job(1)), Part::Trainer),
-		(of("Submissions.Committed", &job(1)), Part::Trainer),
-		(of("ModelStorage.ChunkStored", &[]), Part::Trainer),
-		(of("Verification.Committed", &job(2)), Part::Verifier),
-		(of("Verification.Asked", &job(7)), Part::Whistleblower),
-		(of("Verification.Asked", &job(2)), Part::Verifier),
-		(of("Stints.Reported", &mine("driller")), Part::Driller),
-		(of("Stints.Revealed", &mine("who")), Part::Verifier),
-		(of("Drilling.Committed", &mine("who")), Part::Verifier),
-		(of("Court.Committed", &job(1)), Part::Trainer),
-		(of("Court.Denied", &[]), Part::Disputes),
-		(of("TaskMarket.JobPosted", &job(3)), Part::Account),
-		(of("System.ExtrinsicFailed", &[]), Part::Account),
+	for (call, job, part) in [
+		("TaskMarket.apply", 1, Part::Trainer),
+		("Submissions.commit", 1, Part::Trainer),
+		("ModelStorage.upload_chunk", 1, Part::Trainer),
+		("Verification.rescue", 1, Part::Trainer),
+		("Verification.set_location", 7, Part::Verifier),
+		("Verification.commit", 2, Part::Verifier),
+		("Verification.request", 7, Part::Whistleblower),
+		("Verification.request", 2, Part::Verifier),
+		("Stints.report", 7, Part::Driller),
+		("Stints.check_reveal", 7, Part::Verifier),
+		("Drilling.commit", 7, Part::Driller),
+		("Drilling.check", 7, Part::Verifier),
+		("Drilling.vote", 7, Part::Account),
+		("Court.commit", 1, Part::Trainer),
+		("Court.deny", 7, Part::Disputes),
+		("Hashrate.register", 7, Part::Trainer),
+		("Hashrate.set_candidate", 7, Part::Node),
+		("TaskMarket.submit_job", 3, Part::Account),
+		("Balances.transfer_all", 7, Part::Account),
 	] {
-		let found = rows(&events);
-		let sum: i128 = found.iter().map(|row| row.2).sum();
-		assert_eq!((found.len(), sum), (2, -7), "{:?}", events[1]);
-		assert!(found.iter().all(|row| row.0 == part && row.1 == Kind::Transactions), "{found:?}");
+		// Whether the call did what it should or failed, its fee is paid.
+		let done = event(Some(1), "TaskMarket.Applied", &[("job", n(job))]);
+		let events = fee(1, done);
+		let calls = ["Timestamp.set".to_owned(), call.to_owned()];
+		let known = Known { me: &ME, relations: &relations(), calls: &calls };
+		let entries = book(&events, &known).entries;
+		let sum: i128 = entries.iter().map(|entry| entry.amount).sum();
+		assert_eq!((entries.len(), sum), (2, -7), "{call}");
+		let kind = Kind::Transactions;
+		assert!(entries.iter().all(|it| (it.part, it.kind) == (part, kind)), "{call} {entries:?}");
+		assert!(has_sent(&events, &ME) && !has_sent(&events, &OTHER));
 	}
-	let unit = of("Drilling.Committed", &mine("who"));
-	assert_eq!(booked(&unit, true).entries[0].part, Part::Driller);
 }
 
 #[test]
@@ -168,7 +176,7 @@ fn power_is_counted_by_what_it_is_for() {
 		credit("DrillingCredited", OTHER, 99),
 	];
 	let found: Vec<(Part, i64)> =
-		booked(&events, false).power.iter().map(|power| (power.part, power.work)).collect();
+		booked(&events).power.iter().map(|power| (power.part, power.work)).collect();
 	let (trainer, driller) = (Part::Trainer, Part::Driller);
 	assert_eq!(found, [(trainer, 50), (driller, 7), (driller, -2), (trainer, -1)]);
 }

@@ -6,10 +6,10 @@
 //! - one [`Transactor`], which sends one transaction after the other, so two roles never take the same nonce;
 //! - a [`Machine`], on which what costs money when it is missed is computed first, and laps rest while
 //!   anything else is;
-//! - the disk, of which the verifier has a part of its own, and the others share the rest ([`budget`]).
+//! - the disk, of which the verifier has a part of its own, and the others share the rest (`budget`).
 //!
-//! Beside them it keeps the books: [`accounts`] follows final blocks, [`booking`] reads what they did to the
-//! account, [`ledger`] keeps it, and [`status`] shows it with what is [`locked`] and with the [`reasons`] why
+//! Beside them it keeps the books: `accounts` follows final blocks, `booking` reads what they did to the
+//! account, `ledger` keeps it, and `status` shows it with what is `locked` and with the `reasons` why
 //! nothing came.
 
 mod accounts;
@@ -22,13 +22,15 @@ mod options;
 mod part;
 mod reasons;
 mod status;
+#[cfg(test)]
+mod testing;
+mod watch;
 
 pub use accounts::BooksError;
 pub use options::{OptionError, WorkArgs};
 pub use part::Part;
 
 use super::{
-	blocks::next_block,
 	driller::{self, DrillerError},
 	machine::Machine,
 	metrics::MetricsError,
@@ -40,16 +42,15 @@ use super::{
 	verifier::{self, VerifierError},
 	whistleblower::{self, WhistleblowerError},
 };
-use crate::terminal;
 use accounts::Accounts;
-use facts::{Asker, Facts};
+use facts::Asker;
 use futures::{future::LocalBoxFuture, stream::FuturesUnordered, FutureExt, StreamExt};
 use ledger::Ledger;
 use options::Budget;
 use reasons::Told;
 use serde::{Deserialize, Serialize};
 use serde_json::{json, Map, Value};
-use status::{Made, Status};
+use status::Status;
 use std::{
 	collections::BTreeSet,
 	num::NonZeroUsize,
@@ -57,20 +58,16 @@ use std::{
 	sync::Arc,
 	time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
-use tokio::sync::{mpsc::UnboundedReceiver, watch};
+use tokio::sync::watch as channel;
 use tracing::warn;
-use trainyard_client::{keys::KeyError, AccountId32, Chain, ChainError, Head, Transactor};
+use trainyard_client::{keys::KeyError, AccountId32, Chain, ChainError, Transactor};
 use trainyard_proof::bundle::lock::{Lock, LockError};
-use trainyard_protocol::{job::BlockNumber, H256};
+use watch::{blobs, Watcher};
 
 /// The name in reports and metrics.
 const NAME: &str = "work";
 /// How long it waits for a node at the start.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// Blocks between two statuses on disk.
-const STATUS_EVERY: BlockNumber = 5;
-/// How long the last look at the chain may take when the daemon ends.
-const FAREWELL: Duration = Duration::from_secs(10);
 const MIB: u64 = 1024 * 1024;
 
 /// Says why the daemon cannot work at all.
@@ -191,7 +188,7 @@ impl Shared {
 		&self,
 		args: &WorkArgs,
 		heard: tokio::sync::mpsc::UnboundedSender<Map<String, Value>>,
-		stop: &watch::Receiver<bool>,
+		stop: &channel::Receiver<bool>,
 	) -> Result<Vec<(Part, Play)>, WorkError> {
 		let mut plays = Vec::new();
 		for role in &self.roles {
@@ -269,9 +266,9 @@ pub async fn run(args: WorkArgs) -> Result<(), WorkError> {
 	let fields = json!({ "account": account, "roles": names, "threads": threads });
 	report.general("started", &text, fields);
 	// Before any role pays for its registration.
-	let books = open_books(&chain, account, &folder, args.projects, &report).await?;
+	let books = open_books(&chain, account, &folder, &report).await?;
 	let shared = Shared { chain, sender, machine, folder, roles, report, budget };
-	let (asked, stop) = watch::channel(false);
+	let (asked, stop) = channel::channel(false);
 	let (heard, ears) = tokio::sync::mpsc::unbounded_channel();
 	let plays = shared.prepare(&args, heard, &stop).await?;
 	let mut watcher = Watcher {
@@ -293,12 +290,11 @@ async fn open_books(
 	chain: &Arc<Chain>,
 	account: AccountId32,
 	folder: &Path,
-	units: bool,
 	report: &Reporter,
 ) -> Result<Accounts, WorkError> {
 	let begun = Instant::now();
 	loop {
-		match Accounts::open(chain.clone(), account, folder.to_owned(), units, report).await {
+		match Accounts::open(chain.clone(), account, folder.to_owned(), report).await {
 			Err(BooksError::Chain(e)) if !e.is_final() && begun.elapsed() < PATIENCE => {
 				warn!("{e}; asking again");
 				tokio::time::sleep(Duration::from_secs(1)).await;
@@ -310,7 +306,7 @@ async fn open_books(
 
 /// Returns half of what is free of the disk of a folder, and what is in it, in MiB.
 fn free_mib(folder: &Path) -> u64 {
-	let mut there = folder.to_owned();
+	let mut there = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
 	while !there.exists() && there.pop() {}
 	let used = trainyard_proof::bundle::files::size(folder).unwrap_or_default();
 	let free = fs4::available_space(&there).unwrap_or(u64::MAX);
@@ -321,7 +317,7 @@ fn free_mib(folder: &Path) -> u64 {
 async fn play(
 	plays: Vec<(Part, Play)>,
 	watcher: &mut Watcher<'_>,
-	asked: watch::Sender<bool>,
+	asked: channel::Sender<bool>,
 	signal: impl std::future::Future<Output = ()>,
 ) -> Result<(), WorkError> {
 	let mut playing: FuturesUnordered<LocalBoxFuture<'_, (Part, Result<(), ChainError>)>> = plays
@@ -362,134 +358,6 @@ async fn play(
 	}
 	watcher.end().await;
 	failed.map_or(Ok(()), |error| Err(error.into()))
-}
-
-/// Keeps the books and shows the status, beside the roles.
-struct Watcher<'a> {
-	shared: &'a Shared,
-	books: Accounts,
-	asker: Asker,
-	told: Told,
-	ears: UnboundedReceiver<Map<String, Value>>,
-	block_time: Duration,
-	since: u64,
-	/// Time between two reports of the status; zero for none but the last.
-	every: Duration,
-	json: bool,
-}
-
-impl Watcher<'_> {
-	/// Watches the chain. Ends only where it is not ours any more.
-	async fn watch(&mut self) -> Result<(), ChainError> {
-		let mut seen = None;
-		let mut complaint = String::new();
-		let (mut shown, mut written) = (Instant::now(), None::<BlockNumber>);
-		loop {
-			let head = next_block(&self.shared.chain, seen).await?;
-			seen = Some(head.hash);
-			let due = written.is_none_or(|last| head.number.abs_diff(last) >= STATUS_EVERY);
-			match self.look(head, due).await {
-				Ok(()) if due => written = Some(head.number),
-				Ok(()) => {}
-				Err(BooksError::Chain(e)) if e.is_final() => return Err(e),
-				Err(error) => {
-					let text = error.to_string();
-					if text != complaint {
-						warn!("the books: {text}; looking again at the next block");
-						complaint = text;
-					}
-				}
-			}
-			if !self.every.is_zero() && shown.elapsed() >= self.every {
-				shown = Instant::now();
-				self.show();
-			}
-		}
-	}
-
-	/// Looks once: reads final blocks, and writes the status where it is `due`.
-	async fn look(&mut self, head: Head, due: bool) -> Result<(), BooksError> {
-		self.books.catch_up(&self.shared.report).await?;
-		if due {
-			self.write_status(head).await?;
-		}
-		Ok(())
-	}
-
-	async fn write_status(&mut self, head: Head) -> Result<(), BooksError> {
-		let facts = self.facts(head).await?;
-		while let Ok(event) = self.ears.try_recv() {
-			self.told.note(&event);
-		}
-		self.told.retain(&facts.jobs);
-		let shared = self.shared;
-		let made = Made {
-			roles: &shared.roles,
-			node: shared.chain.url(),
-			now: now(),
-			since: self.since,
-			block_time: self.block_time,
-			told: &self.told,
-			present: &shared.machine.present(),
-		};
-		Status::of(&facts, &made).save(&shared.folder)?;
-		Ok(())
-	}
-
-	async fn facts(&mut self, head: Head) -> Result<Facts, ChainError> {
-		let shared = self.shared;
-		let me = *shared.sender.account();
-		let blobs = blobs(&shared.folder(Part::Trainer), &shared.chain.genesis());
-		self.asker.facts(&shared.chain, me, head, blobs).await
-	}
-
-	/// Shows the last status that was written.
-	fn show(&self) {
-		let folder = &self.shared.folder;
-		let (status, ledger) = (Status::load(folder), self.books.ledger());
-		let status = match status {
-			Ok(Some(status)) => status,
-			Ok(None) => return,
-			Err(e) => return warn!("{e}"),
-		};
-		let line = status.line(ledger);
-		let fields = json!({
-			"status": status, "all": ledger.all(), "opened": ledger.opened, "at": ledger.at,
-		});
-		self.shared.report.general("status", &line, fields);
-		if !self.json {
-			print!("{}", terminal::lines(&status::text(&status, ledger)));
-		}
-	}
-
-	/// Reads what became final meanwhile, and shows the last status.
-	async fn end(&mut self) {
-		let last = async {
-			while self.books.catch_up(&self.shared.report).await? {}
-			let head = self.shared.chain.head().await?;
-			self.write_status(head).await
-		};
-		match tokio::time::timeout(FAREWELL, last).await {
-			Ok(Ok(())) => {}
-			Ok(Err(e)) => warn!("the last look at the books: {e}"),
-			Err(_) => warn!("the last look at the books took too long"),
-		}
-		if let Err(e) = self.books.save() {
-			warn!("{e}");
-		}
-		self.show();
-	}
-}
-
-/// Returns the roots of the blobs that the trainer in this folder may have stored.
-fn blobs(folder: &Path, genesis: &H256) -> Vec<H256> {
-	match Home::blobs_in(folder, genesis) {
-		Ok(blobs) => blobs,
-		Err(e) => {
-			warn!("{e}");
-			Vec::new()
-		}
-	}
 }
 
 /// Whether a daemon works in a folder.
@@ -557,6 +425,79 @@ mod tests {
 		let is_bobs = matches!(&error, WorkError::OtherAccount { owner, .. } if *owner == bob);
 		assert!(is_bobs && error.to_string().contains("--dir"), "{error}");
 		assert!(own(&folder, &bob).is_ok());
+	}
+
+	/// One role that waits for its end, and one that cannot go on: the daemon ends both, and says why.
+	#[tokio::test]
+	async fn what_ends_one_role_ends_all() {
+		let dir = tempfile::tempdir().unwrap();
+		for fails in [true, false] {
+			let me = AccountId32([7; 32]);
+			let node = trainyard_client::fake::FakeNode::new(|_, _, _| Err("no runtime"));
+			let chain = Arc::new(node.finalized_at(3).at(5).chain().await);
+			let key = trainyard_client::keys::from_uri("//Bob").unwrap();
+			let report = Reporter::new(NAME, true, None);
+			let folder = dir.path().to_owned();
+			let books = Accounts::open(chain.clone(), me, folder.clone(), &report).await.unwrap();
+			let shares = budget::Shares { verifier: 1, others: 1 };
+			let shared = Shared {
+				sender: Arc::new(Transactor::new(chain.clone(), key)),
+				machine: Machine::shared(NonZeroUsize::MIN, NonZeroUsize::MIN),
+				roles: Part::ROLES.into(),
+				budget: Budget { memory: shares, disk: shares },
+				chain,
+				folder,
+				report,
+			};
+			let (asked, stop) = channel::channel(false);
+			let (_heard, ears) = tokio::sync::mpsc::unbounded_channel();
+			let mut watcher = Watcher {
+				shared: &shared,
+				books,
+				asker: Asker::default(),
+				told: Told::default(),
+				ears,
+				block_time: Duration::from_secs(6),
+				since: 0,
+				every: Duration::ZERO,
+				json: true,
+			};
+			let (ended, mut heard) = tokio::sync::mpsc::unbounded_channel();
+			let mut until = stop.clone();
+			let waits: Play = Box::pin(async move {
+				let _ = until.wait_for(|stop| *stop).await;
+				ended.send(()).unwrap();
+				Ok(())
+			});
+			let error = ChainError::NotTrainyard { url: "ws://x".into(), reason: "no".into() };
+			let other: Play = match fails {
+				true => Box::pin(async move { Err(error) }),
+				// It is done, and the others go on.
+				false => Box::pin(async { Ok(()) }),
+			};
+			let plays = vec![(Part::Trainer, waits), (Part::Driller, other)];
+			let signal = async move {
+				match fails {
+					true => std::future::pending().await,
+					false => tokio::time::sleep(Duration::from_millis(300)).await,
+				}
+			};
+			let begun = Instant::now();
+			let result = play(plays, &mut watcher, asked, signal).await;
+			assert_eq!(result.is_err(), fails, "{result:?}");
+			assert!(heard.try_recv().is_ok(), "the other one was asked to stop");
+			assert!(fails || begun.elapsed() >= Duration::from_millis(300));
+		}
+	}
+
+	#[test]
+	fn the_disk_of_a_folder_that_is_not_there_yet_is_measured() {
+		let dir = tempfile::tempdir().unwrap();
+		for folder in [dir.path().join("a/b"), PathBuf::from("not-there-yet")] {
+			let free = free_mib(&folder);
+			assert!(free > 0 && free < u64::from(u32::MAX), "{} MiB", free);
+			assert!(!folder.exists());
+		}
 	}
 
 	#[tokio::test]

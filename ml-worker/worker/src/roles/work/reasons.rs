@@ -245,8 +245,10 @@ fn verifier(facts: &Facts) -> String {
 
 fn whistleblower(facts: &Facts, told: &Told) -> String {
 	let stands = facts.jobs.iter().filter(|job| is_open(job));
-	let (own, others): (Vec<&JobView>, Vec<&JobView>) =
-		stands.partition(|job| Relation::of(job, &facts.me) == Some(Relation::Trains));
+	let (own, others): (Vec<&JobView>, Vec<&JobView>) = stands.partition(|job| {
+		let relation = Relation::of(job, &facts.me);
+		matches!(relation, Some(Relation::Trains | Relation::Checks))
+	});
 	let refused: Vec<(JobId, &str)> = others
 		.iter()
 		.filter_map(|job| Some((job.id, told.not_looked_at.get(&job.id)?.as_str())))
@@ -265,7 +267,7 @@ fn whistleblower(facts: &Facts, told: &Told) -> String {
 	}
 	match (texts.is_empty(), own.len()) {
 		(true, 0) => "no result stands that could be looked at".to_owned(),
-		(true, own) => format!("only its own results stand ({own})"),
+		(true, own) => format!("only results stand that this account trained or audits ({own})"),
 		(false, _) => texts.join("; "),
 	}
 }
