@@ -31,16 +31,16 @@ pub use options::{OptionError, WorkArgs};
 pub use part::Part;
 
 use super::{
-	driller::{self, DrillerError},
+	driller::{self, DrillerArgs, DrillerError},
 	machine::Machine,
 	metrics::MetricsError,
 	replay,
 	report::Reporter,
 	run::{report_other_chains, stop_signal, Base, Play, RoleError},
 	store::{self, default_folder, Home, StoreError},
-	trainer::{self, TrainerError},
-	verifier::{self, VerifierError},
-	whistleblower::{self, WhistleblowerError},
+	trainer::{self, TrainerArgs, TrainerError},
+	verifier::{self, VerifierArgs, VerifierError},
+	whistleblower::{self, WhistleblowerArgs, WhistleblowerError},
 };
 use accounts::Accounts;
 use facts::Asker;
@@ -233,6 +233,24 @@ fn events(folder: &Path) -> PathBuf {
 	folder.join("events.jsonl")
 }
 
+/// Checks that each role takes its options.
+fn check_options(
+	args: &WorkArgs,
+	roles: &BTreeSet<Part>,
+	budget: &Budget,
+) -> Result<(), OptionError> {
+	for role in roles {
+		match role {
+			Part::Trainer => drop(args.of::<TrainerArgs>(*role, budget)?),
+			Part::Driller => drop(args.of::<DrillerArgs>(*role, budget)?),
+			Part::Verifier => drop(args.of::<VerifierArgs>(*role, budget)?),
+			Part::Whistleblower => drop(args.of::<WhistleblowerArgs>(*role, budget)?),
+			Part::Node | Part::Disputes | Part::Account => {}
+		}
+	}
+	Ok(())
+}
+
 /// Runs the daemon until it is asked to stop.
 pub async fn run(args: WorkArgs) -> Result<(), WorkError> {
 	let roles = args.roles()?;
@@ -245,6 +263,7 @@ pub async fn run(args: WorkArgs) -> Result<(), WorkError> {
 	// What is wrong with the options is said before the node is waited for.
 	let free = free_mib(&folder);
 	let budget = args.budget(replay::memory(None) / MIB, free)?;
+	check_options(&args, &roles, &budget)?;
 	let _lock = own(&folder, &account)?;
 	if let Some(threads) = args.threads {
 		rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build_global()?;
@@ -408,6 +427,29 @@ pub async fn status(folder: &Path, node: Option<&str>) -> Result<Shown, WorkErro
 #[cfg(test)]
 mod tests {
 	use super::*;
+
+	#[test]
+	fn options_of_every_role_are_checked_before_anything_begins() {
+		use clap::Parser;
+		#[derive(Parser)]
+		struct Line {
+			#[command(flatten)]
+			args: WorkArgs,
+		}
+		let shares = budget::Shares { verifier: 5_000, others: 1_000 };
+		let budget = Budget { memory: shares, disk: shares };
+		for role in Part::ROLES {
+			let check = |text: &str| {
+				let option = format!("--{}-options={text}", role.name());
+				let args = Line::try_parse_from(["work".to_owned(), option]).unwrap().args;
+				check_options(&args, &args.roles().unwrap(), &budget)
+			};
+			assert_eq!(check(""), Ok(()));
+			let error = check("--not-there").unwrap_err().to_string();
+			assert!(error.starts_with(&format!("--{}-options: ", role.name())), "{error}");
+			assert!(matches!(check("--json"), Err(OptionError::Shared { .. })));
+		}
+	}
 
 	#[test]
 	fn a_folder_has_one_owner_and_one_daemon() {
