@@ -365,7 +365,7 @@ impl Units {
 		};
 		let _turn = self.queue.turn(view.deadline).await;
 		let need = Need::by(Class::Duty, view.deadline);
-		let _lease = self.machine.lease_until("driller", &whose, need, false, stop).await?;
+		let _lease = self.machine.lease_until("driller", &name(view), need, false, stop).await?;
 		begins();
 		let begun = Instant::now();
 		let result = match self.cheat {

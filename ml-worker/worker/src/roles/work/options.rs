@@ -86,9 +86,10 @@ pub struct WorkArgs {
 	/// Take no job that pays less for one ut (in TRY)
 	#[arg(long, value_name = "TRY", default_value = "0", value_parser = amount::parse)]
 	pub(super) min_price: Balance,
-	/// Compute units of projects beside laps, see `trainyard driller --help`
-	#[arg(long)]
-	pub(super) projects: bool,
+	/// Compute units of projects beside laps: of all, or of these kinds and numbers ("chain,trial,7"), see
+	/// `trainyard driller --help`
+	#[arg(long, value_name = "WHICH", num_args = 0..=1, default_missing_value = "all")]
+	pub(super) projects: Option<String>,
 	/// Send warnings to this URL, as JSON by POST: a deadline is near, a clock of a dispute runs out, the
 	/// verifier is paused
 	#[arg(long, value_name = "URL")]
@@ -233,10 +234,11 @@ impl WorkArgs {
 		}
 		if role != Part::Driller {
 			give("warn-webhook", self.warn_webhook.clone());
-		} else if self.projects {
-			line.push("--projects".to_owned());
+		} else {
+			give("projects", self.projects.clone());
 		}
-		if self.locations.allows_private() {
+		// A driller reads data from the chain only.
+		if role != Part::Driller && self.locations.allows_private() {
 			line.push("--allow-private-locations".to_owned());
 		}
 		line

@@ -55,10 +55,7 @@ fn every_role_takes_what_it_is_given() {
 		"--bond 100.5 --max-memory-mib 5000 --max-disk-mib 9000 --listen 0.0.0.0:8601 --public-url \
 		 http://me:8601 --max-replays 2 --warn-webhook http://me/hook --allow-private-locations"
 	);
-	assert_eq!(
-		of(Part::Driller),
-		"--max-disk-mib 7000 --bond 100.5 --projects --allow-private-locations"
-	);
+	assert_eq!(of(Part::Driller), "--max-disk-mib 7000 --bond 100.5 --projects all");
 	let other = WorkArgs { verifier_bond: Some(7_000_000_000_000), ..args };
 	assert!(other.line(Part::Verifier, &budget()).join(" ").starts_with("--bond 7 "));
 }
