@@ -194,7 +194,11 @@ fn authorities() -> impl Strategy<Value = Vec<(u64, Option<u32>)>> {
 	prop::collection::vec(one, 1..=5)
 }
 
-fn parts(all: &[(u64, Option<u32>)]) -> (Vec<(u64, u64)>, Vec<(u64, u32)>) {
+/// Something of each account.
+type Of<V> = Vec<(u64, V)>;
+
+/// The weights of accounts 1, 2 and so on, and what those of them said that spoke.
+fn parts(all: &[(u64, Option<u32>)]) -> (Of<u64>, Of<u32>) {
 	let who = 1u64..;
 	let weights = who.clone().zip(all).map(|(who, (weight, _))| (who, *weight)).collect();
 	let said = who.zip(all).filter_map(|(who, (_, height))| Some((who, (*height)?))).collect();

@@ -167,22 +167,33 @@ mod benchmarks {
 	fn on_initialize() {
 		frame_system::Pallet::<T>::set_block_number(300u32.into());
 		LatestVrf::<T>::put(H256::repeat_byte(1));
-		// Some sessions, none of which was overtaken. The block looks at as many as it can.
-		let some = 0..=in_force::OVERTAKEN_AT_ONCE;
-		for session in some {
-			Starts::<T>::insert(session, 0);
-		}
-		Unfinal::<T>::put(0);
 
 		#[block]
 		{
 			Pallet::<T>::record_output();
-			Pallet::<T>::note_overtaken();
 		}
 
-		assert_eq!(Unfinal::<T>::get(), Some(in_force::OVERTAKEN_AT_ONCE));
-
 		assert!(Outputs::<T>::get((299 % 256) as u8).is_some_and(|(block, _)| block == 299));
+	}
+
+	/// So many sessions are overtaken.
+	#[benchmark]
+	fn note_overtaken(n: Linear<0, { in_force::OVERTAKEN_AT_ONCE }>) {
+		frame_system::Pallet::<T>::set_block_number(300u32.into());
+		OldestRecord::<T>::put(1);
+		for session in 1..=n + 1 {
+			Starts::<T>::insert(session, 0);
+		}
+		Starts::<T>::remove(n + 2);
+		Unfinal::<T>::put(1);
+		let overtaken;
+
+		#[block]
+		{
+			overtaken = Pallet::<T>::note_overtaken();
+		}
+
+		assert_eq!(overtaken, n);
 	}
 
 	#[benchmark]

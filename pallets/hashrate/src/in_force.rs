@@ -28,9 +28,9 @@ use trainyard_traits::Finality;
 pub(crate) const OVERTAKEN_AT_ONCE: u32 = 4;
 
 impl<T: Config> Pallet<T> {
-	/// Notes which sessions finality has overtaken.
-	pub(crate) fn note_overtaken() {
-		let Some(first) = Unfinal::<T>::get().or_else(OldestRecord::<T>::get) else { return };
+	/// Notes which sessions finality has overtaken, and returns how many.
+	pub(crate) fn note_overtaken() -> u32 {
+		let Some(first) = Unfinal::<T>::get().or_else(OldestRecord::<T>::get) else { return 0 };
 		let last = T::Finality::final_height();
 		let mut session = first;
 		for _ in 0..OVERTAKEN_AT_ONCE {
@@ -44,6 +44,7 @@ impl<T: Config> Pallet<T> {
 		if session != first {
 			Unfinal::<T>::put(session);
 		}
+		session.saturating_sub(first)
 	}
 
 	/// Notes who is an authority of the session that begins. Who has no bond has nothing to keep.

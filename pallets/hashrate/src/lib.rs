@@ -516,8 +516,10 @@ pub mod pallet {
 		/// the same initialisation, when it learns the block's author.
 		fn on_initialize(_: BlockNumberFor<T>) -> Weight {
 			Self::record_output();
-			Self::note_overtaken();
-			T::WeightInfo::on_initialize().saturating_add(T::WeightInfo::note_author())
+			let overtaken = T::WeightInfo::note_overtaken(Self::note_overtaken());
+			T::WeightInfo::on_initialize()
+				.saturating_add(overtaken)
+				.saturating_add(T::WeightInfo::note_author())
 		}
 
 		fn integrity_test() {
