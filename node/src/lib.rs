@@ -8,6 +8,7 @@ pub mod cli;
 pub mod client;
 pub mod command;
 pub mod equivocations;
+mod finality;
 pub mod metrics;
 pub mod ports;
 pub mod rpc;

@@ -3,6 +3,7 @@
 use crate::{
 	client::{FullBackend, FullClient, FullPool, FullSelectChain},
 	equivocations,
+	finality::FinalHeight,
 	metrics::Metrics,
 	rpc,
 };
@@ -17,10 +18,12 @@ use sc_service::{
 };
 use sc_telemetry::{Telemetry, TelemetryWorker};
 use sc_transaction_pool_api::OffchainTransactionPoolFactory;
+use sp_blockchain::HeaderBackend;
 use sp_consensus_babe::{
 	inherents::{BabeCreateInherentDataProviders, InherentDataProvider as SlotProvider},
 	SlotDuration,
 };
+use sp_inherents::CreateInherentDataProviders;
 use sp_runtime::traits::Block as BlockT;
 use std::{sync::Arc, time::Duration};
 use trainyard_runtime::opaque::Block;
@@ -60,13 +63,32 @@ pub type Partial = PartialComponents<
 	Consensus,
 >;
 
-/// Returns the timestamp and slot of a block made now.
+/// Returns the timestamp and slot of a block made now: what is asked of blocks that are imported.
 fn inherents(slot_duration: SlotDuration) -> BabeCreateInherentDataProviders<Block> {
 	Arc::new(move |_, ()| async move {
 		let timestamp = sp_timestamp::InherentDataProvider::from_system_time();
 		let slot = SlotProvider::from_timestamp_and_slot_duration(*timestamp, slot_duration);
 		Ok((slot, timestamp))
 	})
+}
+
+/// The same for a block that this node makes, which says what it knows to be final.
+fn inherents_of_author(
+	slot_duration: SlotDuration,
+	client: Arc<FullClient>,
+) -> impl CreateInherentDataProviders<
+	Block,
+	(),
+	InherentDataProviders = (SlotProvider, sp_timestamp::InherentDataProvider, FinalHeight),
+> {
+	move |_, ()| {
+		let last = FinalHeight(client.info().finalized_number);
+		async move {
+			let timestamp = sp_timestamp::InherentDataProvider::from_system_time();
+			let slot = SlotProvider::from_timestamp_and_slot_duration(*timestamp, slot_duration);
+			Ok((slot, timestamp, last))
+		}
+	}
 }
 
 /// Opens the database (writing the genesis block into an empty one) and builds the client
@@ -311,7 +333,7 @@ where
 			block_import,
 			sync_oracle: sync_service.clone(),
 			justification_sync_link: sync_service.clone(),
-			create_inherent_data_providers: inherents(slot_duration),
+			create_inherent_data_providers: inherents_of_author(slot_duration, client.clone()),
 			force_authoring,
 			backoff_authoring_blocks: None::<()>,
 			babe_link,

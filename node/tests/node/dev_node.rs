@@ -118,6 +118,23 @@ impl Node {
 		}
 	}
 
+	/// Waits until the chain itself knows that block `target` is final: authors say so in their blocks.
+	fn wait_known(&self, target: u32) {
+		let start = Instant::now();
+		loop {
+			// SCALE of a u32.
+			let said = self.call("state_call", json!(["TrainyardApi_final_height", "0x"]));
+			let said = said.as_str().and_then(|hex| u32::from_str_radix(&hex[2..], 16).ok());
+			let known = said.expect("a u32").swap_bytes();
+			assert!(u64::from(known) <= self.best());
+			if known >= target {
+				return;
+			}
+			assert!(start.elapsed() < PATIENCE, "the chain knows {known}\n{}", self.log());
+			std::thread::sleep(Duration::from_millis(200));
+		}
+	}
+
 	/// Asks the node to stop, and waits until it did.
 	fn stop(mut self) {
 		let pid = self.process.id().to_string();
@@ -224,6 +241,8 @@ fn a_development_chain_runs_restarts_and_answers() {
 	assert!(!output.status.success());
 	assert!(error.contains(&format!("JSON-RPC port {port} is already in use")), "{error}");
 	assert!(error.contains("--rpc-port"), "{error}");
+
+	node.wait_known(3);
 
 	// Stopped and started again on the same directory, the chain goes on.
 	let before = node.wait_finalized(4);
