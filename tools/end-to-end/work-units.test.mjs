@@ -264,6 +264,8 @@ describe('drilling', { timeout: 420_000 }, () => {
 			/trainers vote until block \d+ on the end of project 3/,
 		);
 		assert.match(await project('show', '3'), /votes on its end until block/);
+		// More must be against it than had approved it.
+		assert.match(await project('vote', '3', '--nay', '--suri', '//Bob'), /1100 TRY against it/);
 		const recalled = await happens('ProjectRecalled', (event) => event.project === 3);
 		assert.ok(BigInt(recalled.nays) > BigInt(recalled.ayes));
 		const { project: ended, results } = await project('show', '3', '--json');

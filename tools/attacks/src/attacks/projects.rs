@@ -202,7 +202,7 @@ fn live(scene: &mut Scene, parties: &[Party], blocks: BlockNumber, says: impl Fn
 			let sealed =
 				|id, result: &UnitResult| commitment(&genesis, id, &account, result, &SALT);
 			let unit = scene.chain.state(|| Runtime::drilling_assignment(account.clone()));
-			for view in unit {
+			if let Some(view) = unit {
 				let assignment = view.id;
 				let done = view.committed || view.declined;
 				match (view.phase, says(party)) {
