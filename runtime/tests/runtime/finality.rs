@@ -29,7 +29,7 @@ use trainyard_sandbox::{
 const TIMESTAMP: InherentIdentifier = *b"timstap0";
 
 fn known(chain: &mut Chain) -> BlockNumber {
-	chain.state(|| <Runtime as TrainyardApi<Block, AccountId>>::final_height())
+	chain.state(<Runtime as TrainyardApi<Block, AccountId>>::final_height)
 }
 
 fn withdraw(chain: &mut Chain) -> Result<(), DispatchError> {
