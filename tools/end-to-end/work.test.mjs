@@ -127,6 +127,10 @@ describe('one daemon for all roles', { timeout: 480_000 }, () => {
 		assert.equal(trainyard.ending(job), 'settled');
 		assert.equal(job.replicas[0].trainer, ADDRESS[trainer]);
 		assert.equal(job.replicas[0].fate, 'accepted');
+		// What late proof locks of the deposit is told with its block.
+		const { late } = await network.job(job.id);
+		const text = await status(trainer, ['--node', network.url]);
+		assert.match(text, new RegExp(`block ${late.until}, in .* the fifth of the deposit of job ${job.id}`));
 	});
 
 	test('the same daemons check, and are paid for it', async () => {
@@ -163,10 +167,7 @@ describe('one daemon for all roles', { timeout: 480_000 }, () => {
 	});
 
 	test('the books are the balance, to the last unit', async () => {
-		// What late proof locks of the deposit is told with its block.
-		const late = (await network.job(job.id)).late;
 		const text = await status(trainer, ['--node', network.url]);
-		assert.match(text, new RegExp(`block ${late.until}, in .* the fifth of the deposit of job ${job.id}`));
 		assert.match(text, /^earned, TRY/m);
 		assert.match(text, /whistleblower: /);
 

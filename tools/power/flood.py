@@ -60,7 +60,7 @@ class Campaign:
             if step >= SETTLED:
                 mine, fee = waiting[step - SETTLED]
                 credited = v.credited(TRY, int(mine * UT), fee) / UT if mine > 0 else 0.0
-                v = v.buy(int((mine + self.daily * part) * UT))
+                v = v.buy(int((credited + self.daily * part) * UT))
                 own += credited / LIFE
                 power += self.daily * part / LIFE
             else:

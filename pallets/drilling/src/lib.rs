@@ -81,7 +81,7 @@ pub use weights::WeightInfo;
 #[frame_support::pallet]
 // The macros' own code calls `expect`; the work of this pallet is in the other files. A call with a
 // template is larger than the others, but a transaction holds only one.
-#[allow(clippy::expect_used, clippy::large_enum_variant)]
+#[allow(clippy::expect_used, clippy::large_enum_variant, clippy::too_many_arguments)]
 pub mod pallet {
 	use super::{Task, *};
 	use alloc::vec::Vec;

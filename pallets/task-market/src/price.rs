@@ -31,6 +31,9 @@ pub(crate) struct Bought {
 	reward: Balance,
 	/// Training whose fee is burned.
 	training: MicroUt,
+	/// What counts of it as bought: the power that its fee buys. Else work whose fee was fixed when power was
+	/// cheap would make power cheap again, for what comes with it.
+	counted: MicroUt,
 	/// The fee that is burned for it.
 	fee: Balance,
 }
@@ -43,6 +46,7 @@ impl Bought {
 			volumes: Pallet::<T>::volumes(),
 			reward: T::BlockReward::get(),
 			training: 0,
+			counted: 0,
 			fee: 0,
 		}
 	}
@@ -55,6 +59,7 @@ impl Bought {
 	/// Adds a replica whose fee is burned.
 	pub(crate) fn add(&mut self, worth: &Worth) {
 		self.training = self.training.saturating_add(worth.training);
+		self.counted = self.counted.saturating_add(self.power(worth.training));
 		self.fee = self.fee.saturating_add(worth.fee);
 	}
 }
@@ -90,12 +95,12 @@ impl<T: Config> Pallet<T> {
 		}
 		let age = now.saturating_sub(job.posted);
 		let unspent = quote.training.saturating_sub(bought.training);
-		let volumes = bought.volumes.take_back(unspent, age).buy(bought.training);
+		let volumes = bought.volumes.take_back(unspent, age).buy(bought.counted);
 		Market::<T>::put(volumes);
-		if bought.training > 0 {
+		if bought.counted > 0 {
 			let (machine, paid) = (job.terms.machine, job.terms.price_per_ut);
 			Prices::<T>::mutate(machine, |price| {
-				*price = Some(ClassPrice::with(*price, paid, bought.training, now));
+				*price = Some(ClassPrice::with(*price, paid, bought.counted, now));
 			});
 		}
 		let place = price::place_fee(Self::owed(job).saturating_sub(bought.fee), age);

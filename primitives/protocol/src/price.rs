@@ -78,7 +78,7 @@ const SQUARED_BITS: u32 = 30;
 	TypeInfo,
 )]
 pub struct Volumes {
-	/// Training whose fee was burned.
+	/// Training whose fee was burned, as far as that [buys power](Volumes::credited).
 	pub bought: MicroUt,
 	/// Training that was posted.
 	pub posted: MicroUt,

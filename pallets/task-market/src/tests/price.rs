@@ -141,6 +141,29 @@ fn late_power_counts_by_what_it_paid() {
 	});
 }
 
+/// A job whose fee was fixed while power was cheap does not make power cheap for the next one like it: however
+/// they are split, they bring what their fees buy.
+#[test]
+fn late_jobs_do_not_make_power_cheap_for_each_other() {
+	run(|| {
+		let mut training = 0;
+		for _ in 0..3 {
+			// Each was posted while there was much training, and comes when there is little.
+			let now = TaskMarket::volumes();
+			market(40 * LEAST_BOUGHT, 0);
+			let id = post(1);
+			training = job(id).quote.training;
+			Market::<Test>::put(now);
+			finish(id, Decision::Accepted);
+		}
+		let power: MicroUt = Credited::get().into_iter().map(|(_, work)| work).sum();
+		let most = 3 * training / 40;
+		assert!(power.abs_diff(most) <= 3, "{power} of {most}");
+		let bought = TaskMarket::volumes().bought;
+		assert!(bought.abs_diff(most) <= 10, "{bought} counts as bought");
+	});
+}
+
 #[test]
 fn posting_and_taking_back_costs_by_the_time() {
 	for blocks in [0, 1, 3] {

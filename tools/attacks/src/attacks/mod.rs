@@ -11,6 +11,7 @@ mod guesses;
 mod judges;
 mod keys;
 mod lists;
+mod offences;
 mod old_sets;
 mod pools;
 mod projects;
@@ -45,6 +46,7 @@ pub fn all() -> Vec<Attack> {
 		stakes::ALL,
 		crowds::ALL,
 		lists::ALL,
+		offences::ALL,
 		old_sets::ALL,
 	]
 	.concat()
