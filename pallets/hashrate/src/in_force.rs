@@ -4,7 +4,7 @@
 //! finality stalls that can take days, and blocks, sessions and unbonding go on meanwhile: without
 //! these rules the members of the last set that nodes follow would have their bonds back, and could
 //! vote for two chains for nothing. So a session is *overtaken* when the chain knows that the first
-//! block of the next one is final ([`Finality`](trainyard_traits::Finality)), and
+//! block of the next one is final ([`Finality`]), and
 //! [`Config::UnbondingBlocks`] later it is *settled*: then its [record](crate::records) may go, and
 //! those who were last authorities in it may withdraw.
 //!
