@@ -101,11 +101,16 @@ impl<T: Config> Pallet<T> {
 		Ok(())
 	}
 
+	/// Lets the choice count that a driller made while it was at work, or in a batch.
+	fn take_choice(who: &T::AccountId) {
+		if let Some(projects) = Coming::<T>::take(who) {
+			Choices::<T>::insert(who, projects);
+		}
+	}
+
 	/// Puts a driller of the pool among those who are ready.
 	pub(crate) fn make_ready(who: T::AccountId) {
-		if let Some(projects) = Coming::<T>::take(&who) {
-			Choices::<T>::insert(&who, projects);
-		}
+		Self::take_choice(&who);
 		Ready::<T>::mutate(|ready| {
 			if ready.try_push(who).is_err() {
 				// There is room for the whole pool.
@@ -183,18 +188,26 @@ impl<T: Config> Pallet<T> {
 		// How many of the pool chose each project. Who has had a unit for long counts nowhere: it would keep
 		// others waiting.
 		let mut choosers = BTreeMap::<ProjectId, u32>::new();
+		let mut choices = BTreeMap::<T::AccountId, Chosen>::new();
 		let busy_since = now.saturating_sub(BUSY_BLOCKS);
 		for (who, driller) in Pool::<T>::iter() {
 			if driller.assignment.is_some() && driller.worked < busy_since {
 				continue;
 			}
-			for id in Choices::<T>::get(who) {
-				let count = choosers.entry(id).or_default();
+			let chosen = Choices::<T>::get(&who);
+			for id in &chosen {
+				let count = choosers.entry(*id).or_default();
 				*count = count.saturating_add(1);
 			}
+			choices.insert(who, chosen);
 		}
-		let drillers: Vec<(T::AccountId, Chosen)> =
-			ready.into_iter().map(|who| (who.clone(), Choices::<T>::get(who))).collect();
+		let drillers: Vec<(T::AccountId, Chosen)> = ready
+			.into_iter()
+			.map(|who| {
+				let chosen = choices.remove(&who).unwrap_or_default();
+				(who, chosen)
+			})
+			.collect();
 		let mut free: Vec<&Chosen> = drillers.iter().map(|(_, chosen)| chosen).collect();
 		let mut drawn = BTreeMap::<ProjectId, usize>::new();
 		let mut plan = Vec::new();
@@ -244,8 +257,7 @@ impl<T: Config> Pallet<T> {
 			BatchDrillers::<T>::put(BoundedVec::truncate_from(drillers));
 			Ready::<T>::kill();
 			Batch::<T>::put(T::Beacon::draw_height(now));
-			let drillers = count;
-			Self::deposit_event(Event::BatchClosed { drillers, units });
+			Self::deposit_event(Event::BatchClosed { drillers: count, units });
 		}
 		Some(units)
 	}
@@ -296,11 +308,7 @@ impl<T: Config> Pallet<T> {
 			!stays || !T::Drillers::is_trainer(who)
 		});
 		leaving.into_iter().for_each(Self::leave);
-		for who in &staying {
-			if let Some(projects) = Coming::<T>::take(who) {
-				Choices::<T>::insert(who, projects);
-			}
-		}
+		staying.iter().for_each(Self::take_choice);
 		Ready::<T>::mutate(|ready| {
 			for who in staying {
 				if ready.try_push(who).is_err() {

@@ -106,7 +106,7 @@ fn those_who_left_are_forgotten_with_what_they_said() {
 		assert_eq!(Finality::final_height(), 5, "11 of 21");
 		says(14, 3, 6);
 		assert_eq!(Finality::final_height(), 6);
-		// Who comes back begins anew.
+		// Who comes back begins again.
 		Weights::set(FOUR.to_vec());
 		says(15, 1, 2);
 		assert_eq!(Statements::<Test>::get().to_vec(), vec![(1, 2), (2, 6), (3, 6)]);

@@ -440,7 +440,7 @@ impl Driller {
 		let chosen = Chosen::truncate_from(wanted.to_vec());
 		let (call, done) = match change {
 			Pool::Enlist => (calls::enlist(&chosen), "Drilling::AlreadyEnlisted"),
-			Pool::Choose => (calls::choose(&chosen), "Drilling::AlreadyEnlisted"),
+			Pool::Choose => (calls::choose(&chosen), "Drilling::NotEnlisted"),
 			Pool::Retire => (calls::retire(), "Drilling::AlreadyRetiring"),
 		};
 		match self.sender.run(&call).await {

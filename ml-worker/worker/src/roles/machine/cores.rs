@@ -111,7 +111,7 @@ impl Cores {
 		self.state().claims.get(&id).is_none_or(|claim| claim.computes)
 	}
 
-	/// Decides anew who computes, and tells everybody.
+	/// Decides again who computes, and tells everybody.
 	fn decide(&self) {
 		let mut state = self.state();
 		let claimants: Vec<Claimant> = state
