@@ -11,7 +11,7 @@ use crate::Chain;
 use frame_support::traits::VariantCount;
 use std::collections::BTreeMap;
 use trainyard_protocol::{audit::AuditPhase, job::JobState, JobId};
-use trainyard_runtime::*;
+use trainyard_runtime::{configs::session::KeyDeposit, *};
 
 /// What is on hold of an account, by reason.
 type Holds = BTreeMap<(AccountId, Reason), Balance>;
@@ -30,6 +30,7 @@ enum Reason {
 	Project,
 	Driller,
 	Challenge,
+	Keys,
 }
 
 /// Checks the state of a chain between two blocks.
@@ -41,7 +42,7 @@ pub fn check(chain: &mut Chain) -> Result<(), String> {
 	chain.state(|| {
 		pallets()?;
 		parts()?;
-		let (held, recorded) = (held()?, recorded());
+		let (held, recorded) = (held(), recorded());
 		for key in held.keys().chain(recorded.keys()) {
 			let (is, ought) = (held.get(key), recorded.get(key));
 			if is != ought {
@@ -119,7 +120,7 @@ fn parts() -> Result<(), String> {
 }
 
 /// What is on hold, as the pallet of balances has it.
-fn held() -> Result<Holds, String> {
+fn held() -> Holds {
 	use pallet_task_market::HoldReason as Market;
 	use pallet_verification::HoldReason as Seats;
 	let mut holds = Holds::new();
@@ -137,15 +138,14 @@ fn held() -> Result<Holds, String> {
 				RuntimeHoldReason::Drilling(_) => Reason::Project,
 				RuntimeHoldReason::Stints(_) => Reason::Driller,
 				RuntimeHoldReason::Court(_) => Reason::Challenge,
-				other => return Err(format!("{who:?}: something is on hold for {other:?}")),
+				RuntimeHoldReason::Session(_) => Reason::Keys,
 			};
 			add(&mut holds, &who, reason, entry.amount);
 		}
 	}
-	// Ours, and one of the sessions, which take no deposit for keys. A further reason needs a line
-	// above and one in `recorded`.
+	// Ours, and one of the sessions. A further reason needs a line in `recorded` as well.
 	assert_eq!(RuntimeHoldReason::VARIANT_COUNT, 11 + 1);
-	Ok(holds)
+	holds
 }
 
 /// What should be on hold by the records of the pallets.
@@ -175,8 +175,9 @@ fn recorded() -> Holds {
 		add(&mut holds, &who, Reason::VerifierBond, entry.bond);
 	}
 	for (_, who, claims) in pallet_verification::Claims::<Runtime>::iter() {
-		let prepaid = claims.iter().map(|claim| claim.prepaid).sum();
-		add(&mut holds, &who, Reason::Claim, prepaid);
+		// What is pledged for a place is on hold beside the price of the bytes.
+		let held = claims.iter().map(|claim| claim.prepaid + claim.pledge).sum();
+		add(&mut holds, &who, Reason::Claim, held);
 	}
 	for (_, relay) in pallet_verification::Relays::<Runtime>::iter() {
 		add(&mut holds, &relay.by, Reason::Relay, relay.prepaid);
@@ -204,6 +205,13 @@ fn recorded() -> Holds {
 	}
 	for (who, stint) in pallet_stints::Stints::<Runtime>::iter() {
 		add(&mut holds, &who, Reason::Driller, stint.deposit);
+	}
+	for who in pallet_session::NextKeys::<Runtime>::iter_keys() {
+		// Keys of the genesis cost nothing, also where others are set later.
+		let entries = pallet_balances::Holds::<Runtime>::get(&who);
+		let pays = entries.iter().any(|hold| matches!(hold.id, RuntimeHoldReason::Session(_)));
+		let deposit = if pays { KeyDeposit::get() } else { 0 };
+		add(&mut holds, &who, Reason::Keys, deposit);
 	}
 	holds
 }

@@ -158,3 +158,37 @@ fn crowding(each: Balance) -> Outcome {
 	];
 	Outcome { scene, facts }
 }
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+	use crate::jobs::honestly;
+
+	/// The shortest sequence by which `random` found that the books of the sandbox left out what is pledged:
+	/// a stranger pledges for its place while a result stands. The money was right.
+	#[test]
+	fn what_is_pledged_is_on_hold_and_in_the_books() {
+		let mut scene = Scene::new();
+		let submitter = scene.honest("submitter");
+		let trainer = scene.trainer(Side::Honest);
+		let stranger = scene.honest("stranger");
+		scene.verifiers(Side::Honest, 3, 2 * BOND);
+		let spec = trained().spec().spec().clone();
+		let job = scene.post(&submitter, &spec, &trained_terms()).expect("it is valid");
+		scene.trains(&trainer, job, honestly);
+		scene.stands(job, &accepts);
+		scene.call(&stranger, ask(job, Piece::Leaves, TRY)).expect("there is a place");
+		let claims = |who: &AccountId| pallet_verification::Claims::<Runtime>::get(job, who);
+		let claim = scene.chain.state(|| claims(&stranger.account)).remove(0);
+		assert!(claim.prepaid > 0 && claim.pledge == TRY);
+		assert_eq!(scene.held(&stranger.account), claim.prepaid + TRY);
+		scene.check();
+		// A quarter is the price of the place.
+		let before = scene.worth(&stranger.account) + scene.fees_of(&stranger.account);
+		let withdraw = pallet_verification::Call::withdraw_request { job, group: 0 };
+		scene.call(&stranger, withdraw).expect("it asked");
+		let after = scene.worth(&stranger.account) + scene.fees_of(&stranger.account);
+		assert_eq!((scene.held(&stranger.account), before - after), (0, TRY / 4));
+		scene.check();
+	}
+}
