@@ -17,7 +17,9 @@ mod pools;
 mod projects;
 mod records;
 mod relays;
+mod seats;
 mod serving;
+mod session_keys;
 mod stakes;
 mod traps;
 mod work;
@@ -48,6 +50,8 @@ pub fn all() -> Vec<Attack> {
 		lists::ALL,
 		offences::ALL,
 		old_sets::ALL,
+		session_keys::ALL,
+		seats::ALL,
 	]
 	.concat()
 }

@@ -81,14 +81,14 @@ const REVIEW: BlockNumber = 4;
 const DRILLED: MicroUt = 1_000_000_000;
 
 /// A scene with `drillers` honest trainers, all in the role of drillers, and nine honest verifiers.
-struct Stage {
-	scene: Scene,
-	voters: Vec<Party>,
-	honest: Vec<Party>,
-	verifiers: Vec<Party>,
+pub(super) struct Stage {
+	pub(super) scene: Scene,
+	pub(super) voters: Vec<Party>,
+	pub(super) honest: Vec<Party>,
+	pub(super) verifiers: Vec<Party>,
 }
 
-fn stage(drillers: usize) -> Stage {
+pub(super) fn stage(drillers: usize) -> Stage {
 	let mut scene = Scene::new();
 	scene.chain.state(|| {
 		let review = periods::Parameters::Review(periods::Review, Some(REVIEW));
@@ -119,7 +119,7 @@ fn trial(bytes: u64) -> Template {
 }
 
 /// Proposes, with these data, and returns what that returned.
-fn propose(
+pub(super) fn propose(
 	scene: &mut Scene,
 	who: &Party,
 	template: Template,
@@ -141,7 +141,7 @@ fn propose(
 }
 
 /// Everybody votes for a project, which is active then.
-fn approve(scene: &mut Scene, voters: &[Party], project: ProjectId) {
+pub(super) fn approve(scene: &mut Scene, voters: &[Party], project: ProjectId) {
 	scene.all(voters, |_| pallet_drilling::Call::vote { project, aye: true }.into());
 	scene.run(REVIEW + 2);
 	assert_eq!(state(scene, project), ProjectState::Active);
@@ -152,7 +152,7 @@ fn state(scene: &mut Scene, project: ProjectId) -> ProjectState {
 	view.expect("it is on record").state
 }
 
-fn enlist(scene: &mut Scene, who: &[Party], projects: &[ProjectId]) {
+pub(super) fn enlist(scene: &mut Scene, who: &[Party], projects: &[ProjectId]) {
 	scene.all(who, |_| {
 		let projects = projects.to_vec().try_into().expect("they are few");
 		pallet_drilling::Call::enlist { projects }.into()
@@ -180,7 +180,7 @@ fn store(scene: &mut Scene, who: &Party, bytes: &[u8]) -> H256 {
 
 /// What a party of a unit, or of its recomputation, does where it is to act.
 #[derive(Clone, Copy, PartialEq)]
-enum Says {
+pub(super) enum Says {
 	/// That there are no data.
 	Nothing,
 	/// This result.
@@ -192,7 +192,12 @@ fn result(number: u8) -> UnitResult {
 }
 
 /// Lets blocks pass in which every driller and verifier of `parties` does what `says` says.
-fn live(scene: &mut Scene, parties: &[Party], blocks: BlockNumber, says: impl Fn(&Party) -> Says) {
+pub(super) fn live(
+	scene: &mut Scene,
+	parties: &[Party],
+	blocks: BlockNumber,
+	says: impl Fn(&Party) -> Says,
+) {
 	use pallet_drilling::Call::*;
 	let genesis = scene.genesis;
 	for _ in 0..blocks {
@@ -250,12 +255,12 @@ fn live(scene: &mut Scene, parties: &[Party], blocks: BlockNumber, says: impl Fn
 }
 
 /// Drilling power of these, as work.
-fn drilled(scene: &mut Scene, who: &[Party]) -> MicroUt {
+pub(super) fn drilled(scene: &mut Scene, who: &[Party]) -> MicroUt {
 	scene.chain.state(|| who.iter().map(|one| Hashrate::drilled(&one.account)).sum())
 }
 
 /// How many of these are in the pool of drillers.
-fn in_pool(scene: &mut Scene, who: &[Party]) -> usize {
+pub(super) fn in_pool(scene: &mut Scene, who: &[Party]) -> usize {
 	let pool: Vec<AccountId> = scene.chain.state(Drilling::drillers);
 	who.iter().filter(|one| pool.contains(&one.account)).count()
 }
