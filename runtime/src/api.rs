@@ -12,8 +12,8 @@ use trainyard_protocol::{
 	relay::RelayView,
 	stint::{ReportView, StintView},
 	views::{
-		BlobView, DisputeView, JobView, ListingView, MarketView, QuoteView, TrainerView,
-		VerifierView,
+		BlobView, DisputeView, FinalityView, JobView, ListingView, MarketView, QuoteView,
+		TrainerView, VerifierView,
 	},
 	JobId, H256,
 };
@@ -123,5 +123,8 @@ sp_api::decl_runtime_apis! {
 		/// Returns the height up to which the chain itself knows that its blocks are final: at most what
 		/// a node knows.
 		fn final_height() -> BlockNumber;
+
+		/// Returns the same height, and what each authority of the running session said last of finality.
+		fn finality() -> FinalityView<AccountId>;
 	}
 }

@@ -31,8 +31,8 @@ use trainyard_protocol::{
 	relay::RelayView,
 	stint::{ReportView, StintView},
 	views::{
-		BlobView, DisputeView, JobView, ListingView, MarketView, QuoteView, TrainerView,
-		VerifierView,
+		BlobView, DisputeView, FinalityView, JobView, ListingView, MarketView, QuoteView,
+		TrainerView, VerifierView,
 	},
 	JobId, H256, PROTOCOL_VERSION,
 };
@@ -377,6 +377,10 @@ impl_runtime_apis! {
 
 		fn final_height() -> BlockNumber {
 			<crate::Finality as trainyard_traits::Finality>::final_height()
+		}
+
+		fn finality() -> FinalityView<AccountId> {
+			crate::Finality::view()
 		}
 	}
 

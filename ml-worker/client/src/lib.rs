@@ -73,6 +73,8 @@ pub type GroupVerdict = audit::GroupVerdict<AccountId32>;
 pub type Rejection = audit::Rejection<AccountId32>;
 /// A trainer.
 pub type TrainerView = views::TrainerView<AccountId32>;
+/// What the chain knows of its own finality.
+pub type FinalityView = views::FinalityView<AccountId32>;
 /// A piece that is asked of a committee because it is too large for the chain.
 pub type RelayView = relay::RelayView<AccountId32>;
 /// A seat of such a committee.

@@ -1,8 +1,8 @@
 //! The requests of the worker to the chain: its runtime API, accounts, and chunks of models.
 
 use super::{
-	client::Chain, AccountId32, AssignmentView, BlobView, ChainError, JobView, ListingView,
-	ProjectView, RelayView, ReportView, TrainerView,
+	client::Chain, AccountId32, AssignmentView, BlobView, ChainError, FinalityView, JobView,
+	ListingView, ProjectView, RelayView, ReportView, TrainerView,
 };
 use codec::Decode;
 use std::{collections::BTreeSet, future::Future};
@@ -261,6 +261,15 @@ impl Chain {
 		self.api("market", (), None).await
 	}
 
+	/// Returns what the chain knows of its own finality, and what each authority said of it. `None` of a
+	/// chain that does not say it.
+	pub async fn finality(&self) -> Result<Option<FinalityView>, ChainError> {
+		match self.api("finality", (), None).await {
+			Err(e) if e.is_missing_api() => Ok(None),
+			result => result.map(Some),
+		}
+	}
+
 	/// Returns the bytes of chunk `index` of the blob `root`, if the node has them.
 	pub async fn model_chunk(&self, root: H256, index: u32) -> Result<Option<Vec<u8>>, ChainError> {
 		let method = "trainyard_modelChunk";
@@ -357,6 +366,25 @@ mod tests {
 			(0..JOBS_AT_ONCE).map(|id| JobView { id, ..fake::job(JobState::Open) }).collect();
 		let stuck = FakeNode::new(move |_, _, _| Ok(same.encode())).chain().await;
 		assert_eq!(stuck.active_jobs(H256::zero()).await.unwrap().len(), JOBS_AT_ONCE as usize);
+	}
+
+	#[tokio::test]
+	async fn a_chain_says_who_says_what_of_finality_or_that_it_cannot() {
+		use trainyard_protocol::views::SaidView;
+		let said = SaidView { account: AccountId32([4; 32]), weight: 7, said: Some(30) };
+		let view = FinalityView { height: 29, authorities: vec![said] };
+		let known = view.encode();
+		let node = FakeNode::new(move |method, _, _| {
+			assert_eq!(method, "TrainyardApi_finality");
+			Ok(known.clone())
+		});
+		assert_eq!(node.chain().await.finality().await.unwrap(), Some(view));
+		let older = FakeNode::new(|_, _, _| {
+			Err("Execution failed: Exported method TrainyardApi_finality is not found")
+		});
+		assert_eq!(older.chain().await.finality().await.unwrap(), None);
+		let pruned = FakeNode::new(|_, _, _| Err("State already discarded"));
+		assert!(pruned.chain().await.finality().await.is_err());
 	}
 
 	#[test]

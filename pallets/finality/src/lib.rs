@@ -10,6 +10,9 @@
 //! - To raise it above what any honest author has seen takes more than two thirds of the weight.
 //! - It never falls, and it needs no set of GRANDPA: after a forced change it rises again as soon as
 //!   nodes see blocks become final.
+//! - Where a third or more is silent although blocks become final, root can raise it
+//!   ([`Pallet::declare_final`]) to what authorities with more than a third said: root stands for the
+//!   votes that are missing, and never for a height that nobody but a third vouches for.
 //!
 //! A block without the inherent is valid, and no node checks what others say against what it knows
 //! itself: nodes learn of finality at different times.
@@ -37,6 +40,7 @@ pub mod statements;
 mod tests;
 #[cfg(any(feature = "std", feature = "try-runtime"))]
 mod try_state;
+mod views;
 pub mod weights;
 
 use sp_inherents::InherentIdentifier;
@@ -67,7 +71,7 @@ pub mod pallet {
 
 	/// What the pallet needs from the runtime.
 	#[pallet::config]
-	pub trait Config: frame_system::Config {
+	pub trait Config: frame_system::Config<RuntimeEvent: From<Event<Self>>> {
 		/// The authorities of the running session and their weights.
 		type Authorities: SessionWeights<Self::AccountId>;
 
@@ -97,6 +101,22 @@ pub mod pallet {
 	#[pallet::storage]
 	pub type Noted<T> = StorageValue<_, BlockNumber>;
 
+	#[pallet::event]
+	#[pallet::generate_deposit(pub(crate) fn deposit_event)]
+	pub enum Event<T: Config> {
+		/// Root raised what is final.
+		FinalDeclared {
+			/// What was final before.
+			before: BlockNumber,
+			/// What is final now.
+			height: BlockNumber,
+			/// Weight of the authorities that said at least that.
+			heard: u64,
+			/// Weight of all authorities.
+			total: u64,
+		},
+	}
+
 	#[pallet::error]
 	pub enum Error<T> {
 		/// The author of this block has said already what is final.
@@ -107,6 +127,10 @@ pub mod pallet {
 		Lowered,
 		/// Whoever made this block is no authority of the running session.
 		NoAuthority,
+		/// The block of this height is final already.
+		AlreadyFinal,
+		/// Authorities with a third of the weight or less said that the block of this height is final.
+		TooFewSaid,
 	}
 
 	#[pallet::call]
@@ -122,6 +146,21 @@ pub mod pallet {
 			ensure_none(origin)?;
 			let author = Self::speaker(height)?;
 			Self::note(&author, height)
+		}
+
+		/// Raises what is final to `height`, by root, where authorities with more than a third of the
+		/// weight of the running session said at least that. For a chain whose bonds stay locked since a
+		/// third or more is silent about what is final, also after `grandpa.noteStalled` or a hard fork
+		/// gave the chain another set. Sessions that it overtakes are settled `UnbondingBlocks` later, and
+		/// until then their authorities answer for them.
+		#[pallet::call_index(1)]
+		#[pallet::weight((T::WeightInfo::declare_final(), DispatchClass::Operational))]
+		pub fn declare_final(
+			origin: OriginFor<T>,
+			#[pallet::compact] height: BlockNumber,
+		) -> DispatchResult {
+			ensure_root(origin)?;
+			Self::declare(height)
 		}
 	}
 

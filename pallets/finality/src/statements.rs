@@ -1,6 +1,6 @@
 //! Statements of authors, and what follows from all of them.
 
-use crate::{Config, Error, Final, Noted, Pallet, Statements};
+use crate::{Config, Error, Event, Final, Noted, Pallet, Statements};
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 use frame_support::{ensure, traits::Get};
@@ -26,6 +26,20 @@ pub fn agreed<A: Ord>(weights: &[(A, u64)], said: &[(A, BlockNumber)]) -> Option
 	heard.into_iter().find_map(|(height, weight)| {
 		sum = sum.saturating_add(weight);
 		(sum.saturating_mul(3) > total.saturating_mul(2)).then_some(height)
+	})
+}
+
+/// Returns the weight of those who said at least `height`, and of all. `said` is ascending by account.
+pub fn heard<A: Ord>(
+	weights: &[(A, u64)],
+	said: &[(A, BlockNumber)],
+	height: BlockNumber,
+) -> (u64, u64) {
+	weights.iter().fold((0, 0), |(heard, total): (u64, u64), (who, weight)| {
+		let at = said.binary_search_by(|(other, _)| other.cmp(who)).ok();
+		let says = at.and_then(|at| said.get(at)).is_some_and(|(_, own)| *own >= height);
+		let part = if says { *weight } else { 0 };
+		(heard.saturating_add(part), total.saturating_add(*weight))
 	})
 }
 
@@ -67,6 +81,18 @@ impl<T: Config> Pallet<T> {
 		}
 		Statements::<T>::put(said);
 		Noted::<T>::put(Self::now());
+		Ok(())
+	}
+
+	/// Raises what is final where more than a third of the weight vouches for it.
+	pub(crate) fn declare(height: BlockNumber) -> DispatchResult {
+		let before = Final::<T>::get();
+		ensure!(height > before, Error::<T>::AlreadyFinal);
+		let (heard, total) = heard(&T::Authorities::weights(), &Statements::<T>::get(), height);
+		let enough = u128::from(heard).saturating_mul(3) > total.into();
+		ensure!(enough, Error::<T>::TooFewSaid);
+		Final::<T>::put(height);
+		Self::deposit_event(Event::FinalDeclared { before, height, heard, total });
 		Ok(())
 	}
 

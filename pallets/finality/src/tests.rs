@@ -1,6 +1,10 @@
 //! Tests, by behaviour.
 
-use crate::{mock::*, statements::agreed, Error, Final, Noted, Statements, INHERENT_IDENTIFIER};
+use crate::{
+	mock::*,
+	statements::{agreed, heard},
+	Error, Event, Final, Noted, Statements, INHERENT_IDENTIFIER,
+};
 use frame_support::{
 	assert_noop, assert_ok,
 	dispatch::{DispatchClass, GetDispatchInfo, Pays},
@@ -188,6 +192,117 @@ fn the_inherent_says_what_the_node_knows() {
 	});
 }
 
+fn declare(height: u32) -> Result<(), DispatchError> {
+	Finality::declare_final(RuntimeOrigin::root(), height)
+}
+
+/// A third that is silent locks all bonds: the others have seen it, and root takes their word.
+#[test]
+fn root_stands_for_a_third_that_is_silent() {
+	run(&[(1, 34), (2, 33), (3, 33)], || {
+		says(20, 2, 18);
+		says(21, 3, 19);
+		assert_eq!(Finality::final_height(), 0, "66 of 100");
+		block(22, 2);
+		assert_noop!(declare(20), Error::<Test>::TooFewSaid);
+		// 33 of 100 are no third.
+		assert_noop!(declare(19), Error::<Test>::TooFewSaid);
+		assert_ok!(declare(18));
+		assert_eq!(Finality::final_height(), 18);
+		let event = Event::FinalDeclared { before: 0, height: 18, heard: 66, total: 100 };
+		System::assert_last_event(event.into());
+		Finality::do_try_state().unwrap();
+		// It falls by nobody's word.
+		assert_noop!(declare(18), Error::<Test>::AlreadyFinal);
+		assert_noop!(declare(7), Error::<Test>::AlreadyFinal);
+		// And rises without root as soon as the third speaks.
+		says(23, 1, 19);
+		assert_eq!(Finality::final_height(), 19);
+	});
+}
+
+#[test]
+fn root_alone_declares_nothing() {
+	// Exactly a third is too few, one more in a hundred is enough.
+	for (weight, enough) in [(50, false), (51, true)] {
+		run(&[(1, weight), (2, 100)], || {
+			block(9, 1);
+			assert_noop!(declare(0), Error::<Test>::AlreadyFinal);
+			for height in [1, 8, 9, 1_000, u32::MAX] {
+				assert_noop!(declare(height), Error::<Test>::TooFewSaid);
+			}
+			says(10, 1, 5);
+			assert_noop!(declare(6), Error::<Test>::TooFewSaid);
+			assert_eq!(declare(5).is_ok(), enough);
+			assert_eq!(Finality::final_height(), if enough { 5 } else { 0 });
+		});
+	}
+}
+
+/// What was said by those who have left since counts for nothing, though nobody has spoken after them.
+#[test]
+fn root_takes_no_word_of_an_earlier_session() {
+	run(FOUR, || {
+		says(10, 1, 5);
+		says(11, 2, 6);
+		Weights::set(vec![(2, 10), (5, 30)]);
+		block(12, 2);
+		assert_eq!(Statements::<Test>::get().len(), 2);
+		assert_noop!(declare(5), Error::<Test>::TooFewSaid);
+		says(13, 5, 6);
+		assert_eq!(Finality::final_height(), 6, "all of them");
+	});
+}
+
+/// The set after a forced change, of which a third is silent as well.
+#[test]
+fn root_declares_after_another_set_follows() {
+	run(FOUR, || {
+		for (number, author) in (10..).zip(1..=4) {
+			says(number, author, 8);
+		}
+		assert_eq!(Finality::final_height(), 8);
+		Weights::set(vec![(5, 10), (6, 10), (7, 10)]);
+		says(500, 5, 480);
+		says(501, 6, 490);
+		assert_eq!(Finality::final_height(), 8);
+		assert_ok!(declare(480));
+		assert_eq!(Finality::final_height(), 480);
+	});
+}
+
+#[test]
+fn nobody_but_root_declares() {
+	run(&[(1, 10), (2, 10)], || {
+		says(10, 1, 5);
+		for origin in [RuntimeOrigin::none(), RuntimeOrigin::signed(1)] {
+			assert_noop!(Finality::declare_final(origin, 5), DispatchError::BadOrigin);
+		}
+		let info = crate::Call::<Test>::declare_final { height: 5 }.get_dispatch_info();
+		assert_eq!((info.class, info.pays_fee), (DispatchClass::Operational, Pays::Yes));
+		assert_ok!(declare(5));
+	});
+}
+
+/// Who lags how far.
+#[test]
+fn it_is_seen_what_each_authority_said_last() {
+	run(FOUR, || {
+		says(10, 4, 5);
+		says(11, 2, 6);
+		says(12, 4, 9);
+		Weights::set(vec![(3, 10), (4, 11), (9, 5)]);
+		let view = Finality::view();
+		let said: Vec<_> =
+			view.authorities.iter().map(|one| (one.account, one.weight, one.said)).collect();
+		assert_eq!(said, [(3, 10, None), (4, 11, Some(9)), (9, 5, None)]);
+		assert_eq!(view.height, 0);
+		says(13, 3, 8);
+		assert_eq!(Finality::view().height, 8);
+		assert_eq!(Finality::view().authorities[0].said, Some(8));
+	});
+}
+
 /// Weights of up to five authorities, and what they said, if anything.
 fn authorities() -> impl Strategy<Value = Vec<(u64, Option<u32>)>> {
 	let one = (1u64..1_000_000_000_000, prop::option::of(0u32..1_000));
@@ -241,14 +356,41 @@ proptest! {
 		}
 	}
 
-	/// Whoever says what, in whatever order and whatever sessions: it never falls, and is below the block.
+	/// With liars of a third of the weight or less root declares nothing that no honest authority has seen,
+	/// whatever it tries.
+	#[test]
+	fn a_third_and_root_raise_it_to_nothing_unseen(
+		honest in authorities(),
+		lies in authorities(),
+		tried in 0u32..1_000,
+	) {
+		let all = [honest.clone(), lies.clone()].concat();
+		let (weights, said) = parts(&all);
+		let sum = |list: &[(u64, Option<u32>)]| list.iter().map(|(weight, _)| *weight).sum::<u64>();
+		let (heard, total) = heard(&weights, &said, tried);
+		prop_assert_eq!(total, sum(&all));
+		let those = all.iter().filter(|(_, said)| said.is_some_and(|said| said >= tried));
+		prop_assert_eq!(heard, those.map(|(weight, _)| *weight).sum::<u64>());
+		let seen = honest.iter().any(|(_, said)| said.is_some_and(|said| said >= tried));
+		if sum(&lies) * 3 <= total && heard * 3 > total {
+			prop_assert!(seen);
+		}
+		// Whatever is final by the rule of two thirds root could have declared.
+		if agreed(&weights, &said).is_some_and(|is| is >= tried) {
+			prop_assert!(heard * 3 > total);
+		}
+	}
+
+	/// Whoever says and declares what, in whatever order and whatever sessions: it never falls, and is
+	/// below the block.
 	#[test]
 	fn it_is_monotone(
 		acts in prop::collection::vec((1u64..=5, 0u32..120, prop::option::of(authorities())), 1..80),
+		declared in prop::collection::vec(0u32..120, 80),
 	) {
 		run(FOUR, || {
 			let mut before = 0;
-			for (number, (author, height, session)) in (1u32..).zip(acts) {
+			for ((number, (author, height, session)), declared) in (1u32..).zip(acts).zip(declared) {
 				if let Some(session) = session {
 					Weights::set(parts(&session).0);
 				}
@@ -256,6 +398,8 @@ proptest! {
 				let call = made(height);
 				// What a node makes is taken, and what it does not make would not be.
 				assert_eq!(note(height).is_ok(), call.is_some());
+				let raised = declare(declared).is_ok();
+				assert!(!raised || Final::<Test>::get() == declared);
 				Finality::do_try_state().unwrap();
 				let now = Final::<Test>::get();
 				assert!(now >= before && now < number);

@@ -319,6 +319,27 @@ pub struct TrainerView<AccountId> {
 	pub next_weight: Option<u64>,
 }
 
+/// What the chain knows of its own finality.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, TypeInfo, Serialize, Deserialize)]
+pub struct FinalityView<AccountId> {
+	/// Up to which height blocks are final by the word of more than two thirds of the weight, or by
+	/// that of root and more than a third.
+	pub height: BlockNumber,
+	/// The authorities of the running session.
+	pub authorities: Vec<SaidView<AccountId>>,
+}
+
+/// What an authority said last of finality.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, TypeInfo, Serialize, Deserialize)]
+pub struct SaidView<AccountId> {
+	/// Who.
+	pub account: AccountId,
+	/// Its weight in the running session.
+	pub weight: u64,
+	/// Up to which height blocks are final as far as it knows. `None` if it said nothing.
+	pub said: Option<BlockNumber>,
+}
+
 /// Where a verifier stands.
 #[derive(
 	Clone,

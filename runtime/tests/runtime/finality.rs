@@ -11,7 +11,7 @@ use sp_block_builder::runtime_decl_for_block_builder::BlockBuilder;
 use sp_inherents::InherentIdentifier;
 use sp_keyring::{
 	Ed25519Keyring,
-	Sr25519Keyring::{Alice, Bob, Charlie, Dave},
+	Sr25519Keyring::{self, Alice, Bob, Charlie, Dave},
 };
 use sp_runtime::{
 	transaction_validity::{InvalidTransaction, TransactionSource},
@@ -69,6 +69,50 @@ fn half_of_the_authorities_say_nothing_that_counts() {
 	chain.made_by([Alice, Bob, Charlie]);
 	chain.run(30);
 	assert!(known(&mut chain) > 50);
+}
+
+/// Half of the weight is silent, so what the others say frees nobody. Root takes their word, and no more.
+#[test]
+fn root_declares_what_half_of_the_authorities_say() {
+	let mut chain = Chain::local();
+	let sudo = |chain: &mut Chain, height| {
+		let call: RuntimeCall = pallet_finality::Call::declare_final { height }.into();
+		chain.call(Alice, pallet_sudo::Call::sudo { call: Box::new(call) }).unwrap();
+		let events = chain.state(System::events);
+		events.into_iter().find_map(|record| match record.event {
+			RuntimeEvent::Sudo(pallet_sudo::Event::Sudid { sudo_result }) => Some(sudo_result),
+			_ => None,
+		})
+	};
+	let refused =
+		|error: pallet_finality::Error<Runtime>| Some(Err(DispatchError::from(error).stripped()));
+	let stripped = |result: Option<Result<(), DispatchError>>| {
+		result.map(|result| result.map_err(DispatchError::stripped))
+	};
+	chain.made_by([Alice, Bob]);
+	chain.run(130);
+	let view = chain.state(<Runtime as TrainyardApi<Block, AccountId>>::finality);
+	let lagging: Vec<_> = view.authorities.iter().filter(|one| one.said.is_none()).collect();
+	assert_eq!((view.height, view.authorities.len(), lagging.len()), (0, 4, 2));
+	let said = |who: Sr25519Keyring| {
+		let one = view.authorities.iter().find(|one| one.account == who.to_account_id());
+		one.unwrap().said.unwrap()
+	};
+	assert!(said(Alice).min(said(Bob)) >= 130 - FINALITY_LAG - 2);
+	// Nobody has seen the block before this one become final.
+	let none = stripped(sudo(&mut chain, 130));
+	assert_eq!(none, refused(pallet_finality::Error::TooFewSaid));
+	assert_eq!(chain.state(|| pallet_hashrate::Overtaken::<Runtime>::get(0)), None);
+	assert_eq!(sudo(&mut chain, 121), Some(Ok(())));
+	assert_eq!(known(&mut chain), 121);
+	let again = stripped(sudo(&mut chain, 121));
+	assert_eq!(again, refused(pallet_finality::Error::AlreadyFinal));
+	// The session that ended with block 120 is overtaken, and settled a day later.
+	let at = chain.state(|| pallet_hashrate::Overtaken::<Runtime>::get(0));
+	assert_eq!(at, Some(133));
+	let call = pallet_finality::Call::declare_final { height: 122 };
+	let bob = chain.call(Bob, call).map_err(DispatchError::stripped);
+	assert_eq!(bob, Err(DispatchError::BadOrigin));
 }
 
 /// What a node puts into its blocks, and that none checks what others put into theirs.

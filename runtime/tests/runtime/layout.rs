@@ -132,7 +132,7 @@ fn call_indices() {
 		calls::<pallet_stints::Call<Runtime>>(),
 		["begin", "retire", "report", "check", "open", "check_reveal"]
 	);
-	assert_eq!(calls::<pallet_finality::Call<Runtime>>(), ["note_final"]);
+	assert_eq!(calls::<pallet_finality::Call<Runtime>>(), ["note_final", "declare_final"]);
 	assert_eq!(
 		calls::<pallet_court::Call<Runtime>>(),
 		[
