@@ -18,9 +18,9 @@
 //! [`BUSY_BLOCKS`] does not count, so that nobody keeps others waiting by a long unit of its own.
 
 use crate::{
-	rules::is_majority, Assignment, Assignments, Batch, BatchDrillers, BatchPlan, Choices, Coming,
-	Config, Error, Event, NextAssignment, OpenProjects, Pallet, Phase, Pool, Project, Projects,
-	Ready, Seat, Seats, Slot, Task, Turns, WeightInfo, BUSY_BLOCKS,
+	Assignment, Assignments, Batch, BatchDrillers, BatchPlan, Choices, Coming, Config, Error,
+	Event, NextAssignment, OpenProjects, Pallet, Phase, Pool, Project, Projects, Ready, Seat,
+	Seats, Slot, Task, Turns, WeightInfo, BUSY_BLOCKS,
 };
 use alloc::{
 	collections::{BTreeMap, VecDeque},
@@ -30,7 +30,7 @@ use codec::Encode;
 use frame_support::{
 	defensive, ensure, pallet_prelude::DispatchResult, traits::Get, weights::Weight, BoundedVec,
 };
-use trainyard_pallet_support::agenda::Clock;
+use trainyard_pallet_support::{agenda::Clock, majority::is_majority};
 use trainyard_protocol::{
 	draw,
 	drill::{unit_seed, AssignmentId, Chosen, ProjectId},

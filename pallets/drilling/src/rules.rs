@@ -1,6 +1,7 @@
 //! The rules by which units and projects are judged: pure functions.
 
 use alloc::vec::Vec;
+use trainyard_pallet_support::majority::{is_majority, majority};
 use trainyard_protocol::{drill::Mismatch, job::Balance};
 
 /// What a member of a group delivered.
@@ -44,17 +45,6 @@ pub enum Lot {
 	Spared,
 }
 
-/// Returns whether `count` is a strict majority of `all`.
-pub fn is_majority(count: usize, all: usize) -> bool {
-	count.saturating_mul(2) > all
-}
-
-/// Returns the result that a strict majority of `all` seats has, if any.
-fn majority<'a, R: PartialEq>(results: &[&'a R], all: usize) -> Option<&'a R> {
-	let supporters = |result: &R| results.iter().filter(|other| **other == result).count();
-	results.iter().copied().find(|result| is_majority(supporters(result), all))
-}
-
 /// Judges a group, all of whose members are in `brought`.
 ///
 /// A strict majority of the *group*, absent members counted, must have brought the same result.
@@ -74,7 +64,7 @@ pub fn judge<R: Clone + PartialEq>(
 		.collect();
 	let differ = results.iter().zip(results.iter().skip(1)).any(|(a, b)| a != b);
 	let all_lose = differ && rule == Mismatch::AllLose;
-	let agreed = majority(&results, brought.len()).filter(|_| !all_lose);
+	let agreed = majority(results.iter().copied(), brought.len()).filter(|_| !all_lose);
 	let lots = brought
 		.iter()
 		.map(|b| match (b, agreed) {
@@ -145,7 +135,7 @@ pub fn judge_check<R: PartialEq>(
 	let results: Vec<&R> = results.collect();
 	let missing = found.iter().flatten().filter(|answer| matches!(answer, Answer::Missing));
 	let without = is_majority(missing.count(), found.len());
-	let decided = majority(&results, found.len());
+	let decided = majority(results.iter().copied(), found.len());
 	let services = found
 		.iter()
 		.map(|answer| match (answer, decided) {

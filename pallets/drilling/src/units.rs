@@ -2,7 +2,7 @@
 
 use crate::{
 	all_committed, all_revealed,
-	rules::{is_majority, judge, Brought, Lot, Verdict},
+	rules::{judge, Brought, Lot, Verdict},
 	Assignment, Assignments, Config, Error, Event, Failure, Fault, Former, Outcome, Pallet, Phase,
 	Projects, Seat, Task, Templates, WeightInfo,
 };
@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use frame_support::{ensure, pallet_prelude::DispatchResult, traits::Get, weights::Weight};
 use frame_system::pallet_prelude::BlockNumberFor;
 use sp_runtime::traits::Zero;
-use trainyard_pallet_support::agenda::Clock;
+use trainyard_pallet_support::{agenda::Clock, majority::is_majority};
 use trainyard_protocol::{
 	drill::{self, AssignmentId, UnitResult},
 	job::BlockNumber,

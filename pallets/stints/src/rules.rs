@@ -1,6 +1,7 @@
 //! What committees decide, as pure functions.
 
 use alloc::vec::Vec;
+use trainyard_pallet_support::majority;
 
 /// What is known of a report after a committee.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,22 +31,14 @@ pub enum Service {
 	InVain,
 }
 
-/// Returns the result that more than `part` of these seats have, absent ones counted: a numerator and a
-/// denominator, at least a half.
-fn agreed<R: Copy + PartialEq>(found: &[Option<R>], part: (usize, usize)) -> Option<R> {
-	let supporters = |result: R| found.iter().filter(|other| **other == Some(result)).count();
-	let least = found.len().saturating_mul(part.0);
-	found.iter().flatten().copied().find(|r| supporters(*r).saturating_mul(part.1) > least)
-}
-
-/// Returns the result that a strict majority of these seats has.
+/// Returns the result that a strict majority of these seats has, absent ones counted.
 fn majority<R: Copy + PartialEq>(found: &[Option<R>]) -> Option<R> {
-	agreed(found, (1, 2))
+	majority::majority(found.iter().flatten().copied(), found.len())
 }
 
 /// Returns the result that more than two thirds of these seats have.
 fn convicting<R: Copy + PartialEq>(found: &[Option<R>]) -> Option<R> {
-	agreed(found, (2, 3))
+	majority::found_by(found.iter().flatten().copied(), found.len(), majority::TWO_THIRDS)
 }
 
 /// Returns whether most of these seats found something else than `opened`.

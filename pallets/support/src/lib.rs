@@ -3,6 +3,7 @@
 //!
 //! - [`agenda`] is the clock of a pallet: what is due when, and the bounded service of what is due.
 //! - [`history`] is a value with its recent changes, for draws that look back.
+//! - [`majority`] says what most of a committee found.
 //! - [`turnover`] says how fast the members of a pool may change.
 
 #![cfg_attr(not(feature = "std"), no_std)]
@@ -13,4 +14,5 @@
 
 pub mod agenda;
 pub mod history;
+pub mod majority;
 pub mod turnover;

@@ -24,13 +24,13 @@
 //!   what was asked for. Of all others it is said at the end.
 
 use crate::{
-	rejections::named, standing::is_majority, Audit, AuditOf, AuditRecords, Bundle, Config, Error,
-	Event, Forced, Group, Pallet, Rechecks, Rejecting, Room, Uploading, Verdicts, WeightInfo,
-	MAX_PARTIES,
+	rejections::named, Audit, AuditOf, AuditRecords, Bundle, Config, Error, Event, Forced, Group,
+	Pallet, Rechecks, Rejecting, Room, Uploading, Verdicts, WeightInfo, MAX_PARTIES,
 };
 use alloc::vec::Vec;
 use frame_support::{ensure, traits::Get, weights::Weight, BoundedVec};
 use sp_runtime::DispatchResult;
+use trainyard_pallet_support::majority::is_majority;
 use trainyard_protocol::{
 	audit::{AuditPhase, Decision, Findings, GroupVerdict},
 	duties,

@@ -13,6 +13,7 @@ use crate::{rounds::Step, AuditOf, Config, Event, Pallet, Recheck, Rechecks, Ver
 use alloc::vec::Vec;
 use codec::Encode;
 use frame_support::BoundedVec;
+use trainyard_pallet_support::majority::is_majority;
 use trainyard_protocol::{
 	audit::{AuditPhase, Decision, GroupVerdict, Replayed, SegmentEvidence},
 	draw,
@@ -25,11 +26,6 @@ use trainyard_traits::{Beacon, Court, Seed, Window};
 const RECHECK: &[u8] = b"trainyard/recheck/v1";
 /// Domain, with the number of who replays it, of the draw of a segment.
 const RECHECKED: &[u8; 28] = b"trainyard/recheck/segment/v1";
-
-/// Returns whether `count` is a strict majority of `seats`, those included who said nothing.
-pub(crate) fn is_majority(count: usize, seats: usize) -> bool {
-	count.saturating_mul(2) > seats
-}
 
 /// Returns what a seat replayed that it did not choose: neither its pick nor where it says that results
 /// part. No court decides where training stood still, so two seats that picked a late segment would say so

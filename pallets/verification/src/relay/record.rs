@@ -1,9 +1,10 @@
 //! What is stored of a relay.
 
-use crate::{standing::is_majority, HoldReason};
+use crate::HoldReason;
 use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
 use frame_support::{traits::ConstU32, BoundedVec};
 use scale_info::TypeInfo;
+use trainyard_pallet_support::majority::is_majority;
 use trainyard_protocol::{
 	job::{Balance, BlockNumber},
 	pieces::Piece,

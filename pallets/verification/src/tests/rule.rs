@@ -1,20 +1,7 @@
-//! The rules by themselves: what is a majority, and where training stood still.
+//! The rule by itself of where training stood still.
 
-use crate::{
-	mock::evidence,
-	standing::{is_majority, stood_still},
-};
+use crate::{mock::evidence, standing::stood_still};
 use trainyard_protocol::audit::Replayed;
-
-#[test]
-fn half_is_no_majority() {
-	for (count, seats, yes) in
-		[(0, 0, false), (0, 1, false), (1, 1, true), (1, 2, false), (2, 3, true), (7, 15, false)]
-	{
-		assert_eq!(is_majority(count, seats), yes, "{count} of {seats}");
-	}
-	assert!(is_majority(8, 15) && is_majority(usize::MAX, usize::MAX - 1));
-}
 
 /// Somebody replayed these segments, and of each found since when it stood still.
 fn replayed(found: &[(u32, Option<u32>)]) -> Replayed {
