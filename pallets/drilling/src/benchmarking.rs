@@ -609,6 +609,36 @@ mod benchmarks {
 		Ok(())
 	}
 
+	/// No verifier has the data either, for the last time that is borne: the project is suspended, and its
+	/// deposit lost.
+	#[benchmark]
+	fn suspend() -> Result<(), BenchmarkError> {
+		let id = checked::<T>(None)?;
+		T::Currency::set_balance(&T::Jackpot::get(), FUNDS);
+		edit::<T>(id, |unit| {
+			unit.agreed = None;
+			for seat in unit.members.iter_mut() {
+				(seat.declined, seat.commitment, seat.result) = (true, None, None);
+			}
+			unit.verifiers.iter_mut().for_each(|seat| seat.declined = true);
+		});
+		let project = Assignments::<T>::get(id).unwrap().project;
+		Projects::<T>::mutate(project, |project| {
+			let project = project.as_mut().unwrap();
+			(project.missing, project.proven) = (MISSING_AT_FIRST - 1, false);
+		});
+
+		#[block]
+		{
+			Pallet::<T>::advance(id);
+		}
+
+		let project = Projects::<T>::get(project).unwrap();
+		assert!(matches!(project.stage, Stage::Suspended { .. }) && project.deposit == 0);
+		assert!(!Assignments::<T>::contains_key(id));
+		Ok(())
+	}
+
 	/// The whole pool is ready, whatever is handed out, and all projects are looked at.
 	#[benchmark]
 	fn close_batch(g: Linear<0, { T::MaxGroups::get() }>) -> Result<(), BenchmarkError> {

@@ -149,8 +149,14 @@ impl<T: Config> Pallet<T> {
 					.saturating_add(T::WeightInfo::settle())
 					.saturating_add(T::Beacon::seed_weight()),
 			)
-			.max(T::WeightInfo::judge_check())
+			.max(Self::conclude_weight())
 			.max(T::WeightInfo::open_reveals())
+	}
+
+	/// Returns the weight of the end of a recomputation: a group is slashed, or the project suspended since
+	/// nobody has its data.
+	fn conclude_weight() -> Weight {
+		T::WeightInfo::judge_check().max(T::WeightInfo::suspend())
 	}
 
 	/// Takes an assignment as far as it can go at the present block, by one phase. Returns the
@@ -214,14 +220,14 @@ impl<T: Config> Pallet<T> {
 					return T::WeightInfo::open_reveals();
 				}
 				Self::conclude_check(id, unit);
-				T::WeightInfo::judge_check()
+				Self::conclude_weight()
 			}
 			Phase::CheckRevealing { until } => {
 				if now <= until && !all_revealed(&unit.verifiers) {
 					return Self::wait(id, until, look);
 				}
 				Self::conclude_check(id, unit);
-				T::WeightInfo::judge_check()
+				Self::conclude_weight()
 			}
 		}
 	}

@@ -57,6 +57,8 @@ pub trait WeightInfo {
 	fn open_check() -> Weight;
 	/// Weight of `judge_check`.
 	fn judge_check() -> Weight;
+	/// Weight of `suspend`.
+	fn suspend() -> Weight;
 	/// Weight of `close_batch`.
 	fn close_batch(g: u32, ) -> Weight;
 	/// Weight of `deal`.
@@ -479,6 +481,14 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 			.saturating_add(Weight::from_parts(200_000_000, 0))
 			.saturating_add(D::get().reads_writes(10_u64, 15_u64))
 	}
+	/// As estimated from `judge_check` and `withdraw_project`; it was not measured yet. What is read and
+	/// written: the assignment, what is due of it and of the review, three verifiers with the pool, their
+	/// jackpot and their checks, the project with its deposit, its list, its owner's and its turn, the
+	/// blobs of its data, and when it is removed.
+	fn suspend() -> Weight {
+		Weight::from_parts(900_000_000, 148431)
+			.saturating_add(D::get().reads_writes(24_u64, 28_u64))
+	}
 	/// Storage: `Drilling::Turns` (r:1 w:1)
 	/// Proof: `Drilling::Turns` (`max_values`: Some(1), `max_size`: Some(258), added: 753, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Ready` (r:1 w:1)
@@ -621,6 +631,9 @@ impl WeightInfo for () {
 	}
 	fn judge_check() -> Weight {
 		Measured::<RocksDbWeight>::judge_check()
+	}
+	fn suspend() -> Weight {
+		Measured::<RocksDbWeight>::suspend()
 	}
 	fn close_batch(g: u32, ) -> Weight {
 		Measured::<RocksDbWeight>::close_batch(g, )
