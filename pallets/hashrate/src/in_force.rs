@@ -15,7 +15,8 @@
 //! sessions later than somebody who was none: when it leaves it is announced for the next session
 //! already.
 //!
-//! Who holds finality back holds back all who were authorities since, itself among them. Sessions are
+//! Who holds finality back holds back all who were authorities since, itself among them; who only says
+//! nothing of it does so until root takes the word of the others. Sessions are
 //! overtaken in their order and a few in each block, so that after a stall of any length no block has
 //! much to do.
 

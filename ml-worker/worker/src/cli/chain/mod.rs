@@ -27,7 +27,7 @@ use clap::Subcommand;
 use dispute::DisputeCommand;
 use project::ProjectCommand;
 use serde_json::json;
-use show::{BalanceOf, FetchModel, Read, Status};
+use show::{BalanceOf, FetchModel, Read, Status, Trainers};
 use std::{future::Future, path::PathBuf, process::ExitCode, sync::Arc, time::Duration};
 use trainyard_client::{amount, calls, keys::parse_account, AccountId32, Chain, Transactor};
 use trainyard_proof::inputs;
@@ -72,8 +72,9 @@ pub enum ChainCommand {
 	Offer(Offer),
 	/// Lists the newest jobs, or shows one
 	Status(Status),
-	/// Lists the trainers, their power and their weight among the block authors
-	Trainers(Read),
+	/// Lists the trainers, their power and their weight among the block authors; or the authorities, and
+	/// what they know to be final
+	Trainers(Trainers),
 	/// Registers an account as a trainer
 	Register(Register),
 	/// Makes a trainer with a node of its own an authority: session keys, then candidacy
@@ -182,7 +183,7 @@ impl ChainCommand {
 			Self::Market(args) => args.market().await,
 			Self::Offer(args) => args.run().await,
 			Self::Status(args) => args.run().await,
-			Self::Trainers(args) => args.trainers().await,
+			Self::Trainers(args) => args.run().await,
 			Self::Register(args) => args.run().await,
 			Self::Authority(args) => args.run().await,
 			Self::Deregister(args) => args.run().await,

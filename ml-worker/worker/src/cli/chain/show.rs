@@ -12,7 +12,7 @@ use std::{path::PathBuf, process::ExitCode};
 use trainyard_client::{
 	amount, blobs,
 	keys::{self, parse_account},
-	AccountId32, JobView, LockedView, RecheckView,
+	AccountId32, FinalityView, JobView, LockedView, RecheckView,
 };
 use trainyard_proof::bundle::files;
 use trainyard_protocol::{
@@ -49,6 +49,16 @@ pub struct Status {
 	/// How many jobs are listed
 	#[arg(long, value_name = "N", default_value_t = 20)]
 	count: u32,
+	#[command(flatten)]
+	read: Read,
+}
+
+/// Options of `trainyard trainers`.
+#[derive(Debug, clap::Args)]
+pub struct Trainers {
+	/// List the authorities instead, and up to which block each says that blocks are final
+	#[arg(long)]
+	finality: bool,
 	#[command(flatten)]
 	read: Read,
 }
@@ -160,11 +170,58 @@ impl Read {
 		print!("{}", table(&header, &rows));
 		Ok(ExitCode::SUCCESS)
 	}
+}
 
-	pub(super) async fn trainers(self) -> anyhow::Result<ExitCode> {
-		let chain = connect(&self.node).await?;
+/// Says up to which block the chain knows that blocks are final, and how far below the best block `best`
+/// each authority says that they are. Those who hold it back are first: who said nothing, then who said
+/// least.
+fn finality(view: &FinalityView, best: u32) -> String {
+	let whole = view.authorities.iter().map(|one| u128::from(one.weight)).sum::<u128>().max(1);
+	let mut all: Vec<_> = view.authorities.iter().collect();
+	all.sort_by_key(|one| (one.said, one.account));
+	let rows: Vec<Vec<String>> = all
+		.iter()
+		.map(|one| {
+			let lag = |said: u32| best.saturating_sub(said).to_string();
+			vec![
+				one.account.to_string(),
+				format!("{:.3} %", u128::from(one.weight) as f64 / whole as f64 * 100.0),
+				one.said.map_or("nothing".into(), |said| said.to_string()),
+				one.said.map_or("-".into(), lag),
+			]
+		})
+		.collect();
+	let header = [
+		("authority", Align::Left),
+		("weight", Align::Right),
+		("says final", Align::Right),
+		("blocks below the best", Align::Right),
+	];
+	let height = view.height;
+	format!(
+		"the chain knows that block {height} is final, {} below the best block {best}\n\n{}",
+		best.saturating_sub(height),
+		table(&header, &rows)
+	)
+}
+
+impl Trainers {
+	pub(super) async fn run(self) -> anyhow::Result<ExitCode> {
+		let Read { node, json } = self.read;
+		let chain = connect(&node).await?;
+		if self.finality {
+			let Some(view) = chain.finality().await? else {
+				bail!("this chain does not say what its authorities know to be final");
+			};
+			let best = chain.head().await?.number;
+			if json {
+				return print_json(&json!({ "best": best, "finality": view }));
+			}
+			print!("{}", finality(&view, best));
+			return Ok(ExitCode::SUCCESS);
+		}
 		let trainers = chain.trainers().await?;
-		if self.json {
+		if json {
 			return print_json(&trainers);
 		}
 		let weight = |w: Option<u64>| w.map_or("-".to_owned(), |w| share(w));
@@ -364,5 +421,33 @@ impl BalanceOf {
 			amount::format(account.reserved)
 		);
 		Ok(ExitCode::SUCCESS)
+	}
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+	use trainyard_protocol::views::SaidView;
+
+	/// Who holds finality back is first.
+	#[test]
+	fn authorities_are_listed_by_what_they_say_of_finality() {
+		let one =
+			|byte: u8, weight, said| SaidView { account: AccountId32([byte; 32]), weight, said };
+		let authorities = vec![
+			one(1, 50, Some(97)),
+			one(2, 25, None),
+			one(3, 15, Some(9)),
+			one(4, 10, Some(101)),
+		];
+		let text = finality(&FinalityView { height: 9, authorities }, 100);
+		let lines: Vec<&str> = text.lines().collect();
+		assert_eq!(lines[0], "the chain knows that block 9 is final, 91 below the best block 100");
+		let of = |line: &str| line.split_whitespace().skip(1).collect::<Vec<_>>().join(" ");
+		let rows: Vec<String> = lines[3..].iter().map(|line| of(line)).collect();
+		// The node's best block may be older than what the state says.
+		let expected = ["25.000 % nothing -", "15.000 % 9 91", "50.000 % 97 3", "10.000 % 101 0"];
+		assert_eq!(rows, expected);
+		assert!(lines[3].starts_with(&AccountId32([2; 32]).to_string()));
 	}
 }
