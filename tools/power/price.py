@@ -12,6 +12,7 @@ LEAST_BOUGHT = 50_000_000_000
 FREE_PART = 5
 MOST_CROWDED = 32
 LEAST_FEE, MOST_FEE = 10_000, 10**15
+TRAINING_TENTHS, TENTHS = 6, 10
 POWER_WORTH = 4
 MOST_VOLUME = 1 << 62
 POINT, SQUARED_BITS = 32, 30
@@ -53,6 +54,19 @@ def place_fee(unspent, age):
     """What is burned of the part of a fee that bought nothing."""
     age = stay(age)
     return unspent // DAY * age + unspent % DAY * age // DAY
+
+
+def worth(fee, reward, volume):
+    """What the power for a ut is worth whose fee is this, where those who make blocks train `volume` a day."""
+    if fee == 0:
+        return 0
+    brings = up(reward * DAY * TRAINING_TENTHS * UT, TENTHS * max(volume, 1))
+    return max(min(brings, MOST_FEE), fee * POWER_WORTH)
+
+
+def covered(work, quoted, now):
+    """The work for which a deposit covers the power."""
+    return min(quoted, now) * work // now if now > 0 else work
 
 
 @dataclass(frozen=True)
@@ -124,17 +138,19 @@ def vectors():
     draw = random.Random(3)
     lines = [
         "# The fee for power, by tools/power/price.py: written by tools/economy-sim --write, read by",
-        "# primitives/protocol/src/price/tests.rs. Before: bought, posted, blocks that pass, work, reward, age;",
-        "# after: bought, posted, base, fee, posted when the work is taken back, work that is credited at the base",
-        "# of before it was bought, what the place costs of a fee as large as the reward.",
+        "# primitives/protocol/src/price/tests.rs. Before: bought, posted, blocks that pass, work, reward, age,",
+        "# what those who make blocks train; after: bought, posted, base, fee, posted when the work is taken back,",
+        "# work that is credited at the base of before it was bought, what the place costs of a fee as large as the",
+        "# reward, what the power is worth, and the work that a deposit covers of which it was worth the reward.",
     ]
-    cases = [(0, 0, 0, 1, TRY, 0), (LEAST_BOUGHT, 0, 0, 79_000 * UT, TRY, 100)]
+    cases = [(0, 0, 0, 1, TRY, 0, 0), (LEAST_BOUGHT, 0, 0, 79_000 * UT, TRY, 100, 5_000 * UT)]
     for _ in range(70):
         bought, posted = draw.getrandbits(draw.randint(30, 61)), draw.getrandbits(draw.randint(20, 58))
         blocks, age = draw.getrandbits(draw.randint(1, 21)), draw.getrandbits(draw.randint(1, 15))
         work, reward = draw.getrandbits(draw.randint(1, 54)), draw.getrandbits(draw.randint(30, 41))
-        cases.append((bought, posted, blocks, work, reward, age))
-    for bought, posted, blocks, work, reward, age in cases:
+        volume = draw.getrandbits(draw.randint(1, 60))
+        cases.append((bought, posted, blocks, work, reward, age, volume))
+    for bought, posted, blocks, work, reward, age, volume in cases:
         v = Volumes(bought, posted).aged(blocks)
         base = v.base(reward)
         found = (
@@ -145,6 +161,8 @@ def vectors():
             v.post(work).take_back(work, age).posted,
             v.buy(work).credited(reward, work, base),
             place_fee(reward, age),
+            worth(v.fee(reward, work), reward, volume),
+            covered(work, reward, worth(base, reward, volume)),
         )
-        lines.append(" ".join(map(str, (bought, posted, blocks, work, reward, age, *found))))
+        lines.append(" ".join(map(str, (bought, posted, blocks, work, reward, age, volume, *found))))
     return "\n".join(lines) + "\n"

@@ -142,7 +142,7 @@ pub mod pallet {
 	use trainyard_traits::Finality;
 
 	/// The storage of this pallet's first release.
-	const STORAGE_VERSION: StorageVersion = StorageVersion::new(2);
+	const STORAGE_VERSION: StorageVersion = StorageVersion::new(3);
 
 	#[pallet::pallet]
 	#[pallet::storage_version(STORAGE_VERSION)]
@@ -273,6 +273,11 @@ pub mod pallet {
 	#[pallet::storage]
 	pub type NextWeights<T: Config> =
 		StorageValue<_, BoundedVec<(T::AccountId, u64), T::MaxAuthorities>, ValueQuery>;
+
+	/// Among how much training power the part of the blocks on which training decides is shared out, in the
+	/// running session and in the one that is announced.
+	#[pallet::storage]
+	pub type TrainingVolumes<T> = StorageValue<_, session::Volumes, ValueQuery>;
 
 	/// Blocks of the running session so far.
 	#[pallet::storage]

@@ -19,19 +19,38 @@
 use crate::{
 	shares::{Claim, Totals},
 	Candidates, Config, CurrentWeights, Founders, KnownKeys, MinShare, NextWeights, Pallet, Power,
-	SessionAccess, VolumeFloors, LOG_TARGET,
+	SessionAccess, TrainingVolumes, VolumeFloors, LOG_TARGET,
 };
 use alloc::vec::Vec;
+use codec::{Decode, Encode, MaxEncodedLen};
 use core::cmp::Reverse;
 use frame_support::{traits::Get, BoundedVec};
+use scale_info::TypeInfo;
 use sp_staking::SessionIndex;
-use trainyard_protocol::H256;
+use trainyard_protocol::{MicroUt, H256};
 use trainyard_traits::SessionWeights;
 
 /// Returns the weight of `who` in `weights`; 1 for one who is not there (genesis authorities that
 /// were given to the session pallet alone).
 pub(crate) fn weight_of<A: PartialEq>(weights: &[(A, u64)], who: &A) -> u64 {
 	weights.iter().find(|(a, _)| a == who).map_or(1, |(_, weight)| *weight)
+}
+
+/// Among how much training power, micro-ut a day, six tenths of the blocks of a session are shared out
+/// ([`Totals::training_volume`]), noted with its weights. What power is worth follows from it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode, MaxEncodedLen, TypeInfo)]
+pub struct Volumes {
+	/// In the running session.
+	pub current: Option<MicroUt>,
+	/// In the one that is announced.
+	pub next: Option<MicroUt>,
+}
+
+impl Volumes {
+	/// Returns the least of them; `None` before a chain has chosen anybody.
+	pub fn least(&self) -> Option<MicroUt> {
+		self.current.into_iter().chain(self.next).min()
+	}
 }
 
 /// Accounts, each with what it has to show.
@@ -55,8 +74,8 @@ impl<T: Config> Pallet<T> {
 		Totals::of(VolumeFloors::<T>::get(), claims.iter().map(|(_, claim)| claim))
 	}
 
-	/// Returns the candidates that qualify now and their weights, in the order of accounts.
-	fn qualified() -> Vec<(T::AccountId, u64)> {
+	/// Returns what the candidates that qualify now have to show, in the order of accounts.
+	fn qualified() -> Claims<T> {
 		let known = KnownKeys::<T>::get();
 		let knows = |who: &T::AccountId, keys: H256| {
 			// The first choice is in genesis.
@@ -75,29 +94,35 @@ impl<T: Config> Pallet<T> {
 		});
 		claims.truncate(T::MaxAuthorities::get() as usize);
 		claims.sort_by(|(a, _), (b, _)| a.cmp(b));
-		Self::weigh(claims)
+		claims
 	}
 
 	/// Returns the weights of those who will be authorities together: their shares, at least 1 each,
-	/// since a weight of 0 stops every node.
-	fn weigh(claims: Claims<T>) -> Vec<(T::AccountId, u64)> {
+	/// since a weight of 0 stops every node. Beside them, among how much training power six tenths of
+	/// their blocks are shared out.
+	fn weigh(claims: Claims<T>) -> (Vec<(T::AccountId, u64)>, MicroUt) {
 		let totals = Self::totals(&claims);
 		let weight = |claim: &Claim| totals.share(claim).max(1);
-		claims.into_iter().map(|(who, claim)| (who, weight(&claim))).collect()
+		let weights: Vec<_> =
+			claims.into_iter().map(|(who, claim)| (who, weight(&claim))).collect();
+		let sum = weights.iter().fold(0u64, |sum, (_, weight)| sum.saturating_add(*weight));
+		(weights, totals.training_volume(sum))
 	}
 
 	/// Chooses the authorities of a coming session and notes their weights for the
 	/// announcement. `None`: nobody qualifies, the present ones go on.
 	pub(crate) fn choose() -> Option<Vec<T::AccountId>> {
-		let mut chosen = Self::qualified();
-		let found = !chosen.is_empty();
+		let mut claims = Self::qualified();
+		let found = !claims.is_empty();
 		if !found {
 			log::warn!(
 				target: LOG_TARGET,
 				"no candidate with session keys has enough power; the present authorities go on"
 			);
-			chosen = Self::weigh(Self::claims(T::Session::authorities()));
+			claims = Self::claims(T::Session::authorities());
 		}
+		let (chosen, volume) = Self::weigh(claims);
+		TrainingVolumes::<T>::mutate(|volumes| volumes.next = Some(volume));
 		let accounts = found.then(|| chosen.iter().map(|(who, _)| who.clone()).collect());
 		NextWeights::<T>::put(BoundedVec::truncate_from(chosen));
 		Self::note_keys();
@@ -140,6 +165,7 @@ impl<T: Config> pallet_session::SessionManager<T::AccountId> for Pallet<T> {
 
 	fn start_session(session: SessionIndex) {
 		CurrentWeights::<T>::put(NextWeights::<T>::get());
+		TrainingVolumes::<T>::mutate(|volumes| volumes.current = volumes.next);
 		Self::record_session(session);
 	}
 

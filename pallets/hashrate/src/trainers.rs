@@ -3,7 +3,7 @@
 use crate::{
 	power::{whole, Track},
 	Absence, Candidates, Config, CurrentWeights, Error, Event, Founders, HoldReason, LastServed,
-	NextWeights, Pallet, Power, SessionAccess, Suspended, Trainers,
+	NextWeights, Pallet, Power, SessionAccess, Suspended, Trainers, TrainingVolumes,
 };
 use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
 use frame_support::{
@@ -253,6 +253,12 @@ impl<T: Config> TrainerRegistry<T::AccountId> for Pallet<T> {
 			whole(ledger.training.effective)
 		});
 		Self::deposit_event(Event::TrainingRevoked { trainer: who.clone(), work, effective });
+	}
+
+	/// Returns the floor, as on a chain without founders, before anybody was chosen.
+	fn training_volume() -> MicroUt {
+		let first = || Self::totals(&[]).training_volume(0);
+		TrainingVolumes::<T>::get().least().unwrap_or_else(first)
 	}
 
 	#[cfg(feature = "runtime-benchmarks")]

@@ -224,14 +224,16 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Proof: `Hashrate::Trainers` (`max_values`: None, `max_size`: Some(593), added: 3068, mode: `MaxEncodedLen`)
 	/// Storage: `Hashrate::LastServed` (r:0 w:100)
 	/// Proof: `Hashrate::LastServed` (`max_values`: None, `max_size`: Some(52), added: 2527, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::TrainingVolumes` (r:1 w:1)
+	/// Proof: `Hashrate::TrainingVolumes` (`max_values`: Some(1), `max_size`: Some(18), added: 513, mode: `MaxEncodedLen`)
 	/// `c` was 1 to 256.
 	fn change_session(c: u32, ) -> Weight {
-		// At least 47_220_000 ps; the last two entries are estimated.
+		// At least 47_220_000 ps; the last three entries are estimated.
 		Weight::from_parts(553_099_845, 395966)
 			// Standard error 82_662.
 			.saturating_add(Weight::from_parts(13_052_285, 0).saturating_mul(c.into()))
 			.saturating_add(Weight::from_parts(0, 2735).saturating_mul(c.into()))
-			.saturating_add(D::get().reads_writes(146_u64, 141_u64))
+			.saturating_add(D::get().reads_writes(147_u64, 142_u64))
 			.saturating_add(D::get().reads((2_u64).saturating_mul(c.into())))
 	}
 	/// Storage: `Hashrate::Records` (r:1 w:0)

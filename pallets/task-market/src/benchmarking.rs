@@ -196,6 +196,7 @@ pub(crate) fn audited<T: Config>(charged: &Charged, trainer: &T::AccountId) -> J
 		training: 0,
 		price: 0,
 		fee_per_ut: 0,
+		worth_per_ut: 0,
 		fee: 0,
 		storage: 0,
 		escrow: 0,

@@ -92,7 +92,7 @@ pub mod pallet {
 	};
 
 	/// Version of the layout of this pallet's storage.
-	const STORAGE_VERSION: StorageVersion = StorageVersion::new(6);
+	const STORAGE_VERSION: StorageVersion = StorageVersion::new(7);
 
 	/// Four hours at 6 s a block: for how long honest machines may be away, unless a chain says otherwise.
 	pub const PATIENCE: BlockNumber = 2_400;

@@ -26,6 +26,7 @@ use trainyard_program::{
 use trainyard_protocol::{
 	audit::Decision,
 	job::{Balance, JobState, Reveal, Terms, WorkResult},
+	price::LEAST_BOUGHT,
 	JobId, MicroUt, Text, H256,
 };
 use trainyard_traits as traits;
@@ -130,6 +131,9 @@ parameter_types! {
 	pub static RecordByte: Balance = 0;
 	/// What a block mints. As it is, the fee for a `ut` in an empty market is 1,000,000 units.
 	pub static BlockReward: Balance = 2_314_814;
+	/// Among how much training power, micro-ut a day, six tenths of all blocks are shared out. As it is, power
+	/// is worth four times the fee in an empty market.
+	pub static TrainingVolume: MicroUt = LEAST_BOUGHT / 10;
 	/// For how long machines may be away.
 	pub static Patience: u32 = 0;
 	/// For how long accepted results can be challenged after the settlement.
@@ -221,6 +225,7 @@ pub fn new_test_ext() -> sp_io::TestExternalities {
 		RecordBase::set(0);
 		RecordByte::set(0);
 		BlockReward::set(2_314_814);
+		TrainingVolume::set(LEAST_BOUGHT / 10);
 		Patience::set(0);
 		LateBlocks::set(0);
 		Disputes::set(0);

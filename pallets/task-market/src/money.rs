@@ -94,8 +94,10 @@ impl<T: Config> Pallet<T> {
 		// What a seat puts at stake follows from its fee: few could have that of a high one.
 		let most = fees::most_audit_fee(least);
 		ensure!(terms.audit_fee <= most, Error::<T>::AuditFeeTooHigh);
+		let fee_per_ut = Self::fee_per_ut(spec, &parts).map_err(fault)?;
 		let rates = Rates {
-			fee_per_ut: Self::fee_per_ut(spec, &parts).map_err(fault)?,
+			fee_per_ut,
+			worth_per_ut: Self::worth_per_ut(fee_per_ut),
 			min_deposit: T::MinDeposit::get(),
 			record_base: T::RecordBase::get(),
 			record_byte: T::RecordByte::get(),

@@ -6,6 +6,9 @@
 //! the time: all that a job keeps of the market it pays for, or whoever posts and takes back could make power
 //! dear for others for nothing. A job whose trainer lost its deposit pays for no place: that deposit is more.
 //!
+//! The deposit of a trainer follows what the power is worth to whoever makes blocks, and power is credited for no
+//! more than that: what its deposit was fixed for.
+//!
 //! A job that earns no power pays no fee and does not count.
 
 use crate::{lost_deposit, Config, Event, Job, Market, Pallet, Prices, Quote, Worth};
@@ -20,11 +23,16 @@ use trainyard_protocol::{
 	price::{self, ClassPrice, Volumes},
 	JobId,
 };
+use trainyard_traits::TrainerRegistry;
 
 /// What a job that ends bought.
 pub(crate) struct Bought {
 	/// The fee for each `ut`.
 	fee_per_ut: Balance,
+	/// What the power for each `ut` was worth when the deposit was fixed.
+	quoted: Balance,
+	/// What it is worth now.
+	worth: Balance,
 	/// The volumes before it ends.
 	volumes: Volumes,
 	/// What the present block mints.
@@ -43,6 +51,8 @@ impl Bought {
 	pub(crate) fn new<T: Config>(job: &Job<T::AccountId>) -> Self {
 		Self {
 			fee_per_ut: job.quote.fee_per_ut,
+			quoted: job.quote.worth_per_ut,
+			worth: Pallet::<T>::worth_per_ut(job.quote.fee_per_ut),
 			volumes: Pallet::<T>::volumes(),
 			reward: T::BlockReward::get(),
 			training: 0,
@@ -51,15 +61,20 @@ impl Bought {
 		}
 	}
 
-	/// Returns the power that this training brings.
-	pub(crate) fn power(&self, training: MicroUt) -> MicroUt {
+	/// Returns the power that the fee for this training buys.
+	fn paid_for(&self, training: MicroUt) -> MicroUt {
 		self.volumes.credited(self.reward, training, self.fee_per_ut)
+	}
+
+	/// Returns the power that this training brings: what its fee buys, and no more than its deposit covers.
+	pub(crate) fn power(&self, training: MicroUt) -> MicroUt {
+		self.paid_for(training).min(price::covered(training, self.quoted, self.worth))
 	}
 
 	/// Adds a replica whose fee is burned.
 	pub(crate) fn add(&mut self, worth: &Worth) {
 		self.training = self.training.saturating_add(worth.training);
-		self.counted = self.counted.saturating_add(self.power(worth.training));
+		self.counted = self.counted.saturating_add(self.paid_for(worth.training));
 		self.fee = self.fee.saturating_add(worth.fee);
 	}
 }
@@ -77,6 +92,11 @@ impl<T: Config> Pallet<T> {
 		}
 		let training = parts.training_micro_ut_of(spec, spec.segments())?;
 		Ok(Self::volumes().fee(T::BlockReward::get(), training))
+	}
+
+	/// Returns what the power for a `ut` of training is worth that is posted now for this fee.
+	pub(crate) fn worth_per_ut(fee_per_ut: Balance) -> Balance {
+		price::worth(fee_per_ut, T::BlockReward::get(), T::Trainers::training_volume())
 	}
 
 	/// Notes a job that is posted with this quote: the next one pays for what it takes.

@@ -100,6 +100,9 @@ pub struct Quote {
 	pub price: Balance,
 	/// Protocol fee for a `ut` of training, fixed at posting; 0 where the job earns no power.
 	pub fee_per_ut: Balance,
+	/// What the power for a `ut` of training is worth, fixed at posting; 0 where the job earns no power. The
+	/// deposit follows from it, and so power is credited for no more than that.
+	pub worth_per_ut: Balance,
 	/// Protocol fee of all replicas together, burned.
 	pub fee: Balance,
 	/// The part of the escrow for what trainers may have to store for an audit.
@@ -192,14 +195,25 @@ impl Quote {
 		sizes: PieceSizes,
 		results: u32,
 	) -> Self {
-		let Sums { work, training, price, fee_per_ut, fee, storage, escrow, deposit, record } =
-			sums;
+		let Sums {
+			work,
+			training,
+			price,
+			fee_per_ut,
+			worth_per_ut,
+			fee,
+			storage,
+			escrow,
+			deposit,
+			record,
+		} = sums;
 		Self {
 			parts,
 			work,
 			training,
 			price,
 			fee_per_ut,
+			worth_per_ut,
 			fee,
 			storage,
 			escrow,

@@ -1,8 +1,8 @@
 //! Weights of `pallet_task_market`, measured by `scripts/benchmark-weights` on 2026-11-23.
 //!
 //! frame-benchmarking-cli 64.0.0, 20 steps, 10 repeats, AMD EPYC.
-//! Written by a program: change the benchmarks, not this file. But for `Market` and `Prices`, whose reads and
-//! writes are counted by hand, with 20 us each time for what is computed, until it is measured again.
+//! Written by a program: change the benchmarks, not this file. But for `Market`, `Prices` and `TrainingVolumes`,
+//! whose reads and writes are counted by hand, with 20 us each time for what is computed, until it is measured again.
 
 #![cfg_attr(rustfmt, rustfmt_skip)]
 #![allow(unused_parens, unused_imports, clippy::unnecessary_cast)]
@@ -73,10 +73,12 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Proof: `TaskMarket::Specs` (`max_values`: None, `max_size`: Some(2198), added: 4673, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Market` (r:1 w:1)
 	/// Proof: `TaskMarket::Market` (`max_values`: Some(1), `max_size`: Some(20), added: 515, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::TrainingVolumes` (r:1 w:0)
+	/// Proof: `Hashrate::TrainingVolumes` (`max_values`: Some(1), `max_size`: Some(18), added: 513, mode: `MaxEncodedLen`)
 	fn submit_job() -> Weight {
 		// At least 9_539_722_000 ps.
 		Weight::from_parts(10_229_388_000, 3712)
-			.saturating_add(D::get().reads_writes(5_u64, 8_u64))
+			.saturating_add(D::get().reads_writes(6_u64, 8_u64))
 	}
 	/// Storage: `TaskMarket::Listings` (r:1 w:0)
 	/// Proof: `TaskMarket::Listings` (`max_values`: None, `max_size`: Some(330), added: 2805, mode: `MaxEncodedLen`)
@@ -98,10 +100,12 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Proof: `TaskMarket::Specs` (`max_values`: None, `max_size`: Some(2198), added: 4673, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Market` (r:1 w:1)
 	/// Proof: `TaskMarket::Market` (`max_values`: Some(1), `max_size`: Some(20), added: 515, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::TrainingVolumes` (r:1 w:0)
+	/// Proof: `Hashrate::TrainingVolumes` (`max_values`: Some(1), `max_size`: Some(18), added: 513, mode: `MaxEncodedLen`)
 	fn order() -> Weight {
 		// At least 9_747_564_000 ps.
 		Weight::from_parts(10_456_068_000, 4058)
-			.saturating_add(D::get().reads_writes(7_u64, 8_u64))
+			.saturating_add(D::get().reads_writes(8_u64, 8_u64))
 	}
 	/// Storage: `Hashrate::Trainers` (r:1 w:0)
 	/// Proof: `Hashrate::Trainers` (`max_values`: None, `max_size`: Some(593), added: 3068, mode: `MaxEncodedLen`)
@@ -142,10 +146,12 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Proof: `TaskMarket::Market` (`max_values`: Some(1), `max_size`: Some(20), added: 515, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::TotalBurned` (r:1 w:1)
 	/// Proof: `TaskMarket::TotalBurned` (`max_values`: Some(1), `max_size`: Some(16), added: 511, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::TrainingVolumes` (r:1 w:0)
+	/// Proof: `Hashrate::TrainingVolumes` (`max_values`: Some(1), `max_size`: Some(18), added: 513, mode: `MaxEncodedLen`)
 	fn cancel() -> Weight {
 		// At least 60_200_000 ps.
 		Weight::from_parts(90_315_000, 8599)
-			.saturating_add(D::get().reads_writes(10_u64, 9_u64))
+			.saturating_add(D::get().reads_writes(11_u64, 9_u64))
 	}
 	/// Storage: `TaskMarket::Jobs` (r:1 w:1)
 	/// Proof: `TaskMarket::Jobs` (`max_values`: None, `max_size`: Some(1348), added: 3823, mode: `MaxEncodedLen`)
@@ -367,10 +373,12 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Proof: `TaskMarket::Market` (`max_values`: Some(1), `max_size`: Some(20), added: 515, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Prices` (r:1 w:1)
 	/// Proof: `TaskMarket::Prices` (`max_values`: None, `max_size`: Some(37), added: 2512, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::TrainingVolumes` (r:1 w:0)
+	/// Proof: `Hashrate::TrainingVolumes` (`max_values`: Some(1), `max_size`: Some(18), added: 513, mode: `MaxEncodedLen`)
 	fn settle() -> Weight {
 		// At least 2_355_228_000 ps.
 		Weight::from_parts(2_548_910_000, 144155)
-			.saturating_add(D::get().reads_writes(90_u64, 79_u64))
+			.saturating_add(D::get().reads_writes(91_u64, 79_u64))
 	}
 	/// Storage: `TaskMarket::Jobs` (r:1 w:1)
 	/// Proof: `TaskMarket::Jobs` (`max_values`: None, `max_size`: Some(1348), added: 3823, mode: `MaxEncodedLen`)

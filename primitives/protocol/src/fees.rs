@@ -42,7 +42,7 @@ pub const SILENT_FEES: Balance = 250_000_000_000;
 /// Most fee of a verifier, as a multiple of the least one of the same job. What a seat puts at stake follows
 /// its fee, and a submitter could otherwise name one whose stake only friends have.
 pub const MOST_AUDIT_FEE: Balance = 4;
-/// A trainer's deposit as a multiple of the larger of price and [worth of the power](price::POWER_WORTH) that is
+/// A trainer's deposit as a multiple of the larger of price and [worth of the power](price::worth) that is
 /// paid for. No attack that an audit can miss pays with it, for shares of power and of bonds up to 40 %: `tools/slots/court.py` computes it.
 pub const DEPOSIT_MULTIPLE: Balance = 3;
 /// What each further replica adds to the pay of all, as a part of the price in percent. One owner of
@@ -56,6 +56,8 @@ pub struct Rates {
 	/// Protocol fee for one `ut` of training, for this job: [`price::Volumes::fee`], or nothing where the
 	/// job earns no power.
 	pub fee_per_ut: Balance,
+	/// What the power for one `ut` of it is worth: [`price::worth`].
+	pub worth_per_ut: Balance,
 	/// Least deposit of a trainer, before the audit fees.
 	pub min_deposit: Balance,
 	/// Deposit for the record of a job, besides its specification.
@@ -72,6 +74,7 @@ impl Rates {
 	/// The rates of this project's runtime, with the fee of a chain on which nobody has trained.
 	pub const RUNTIME: Rates = Rates {
 		fee_per_ut: price::FIRST_FEE,
+		worth_per_ut: price::FIRST_FEE * price::POWER_WORTH,
 		min_deposit: MIN_DEPOSIT,
 		record_base: RECORD_BASE,
 		record_byte: RECORD_BYTE,
@@ -83,7 +86,7 @@ impl Rates {
 	pub fn runtime_for(spec: &JobSpec) -> Rates {
 		match spec.mints_power() {
 			true => Self::RUNTIME,
-			false => Rates { fee_per_ut: 0, ..Self::RUNTIME },
+			false => Rates { fee_per_ut: 0, worth_per_ut: 0, ..Self::RUNTIME },
 		}
 	}
 }
@@ -99,6 +102,8 @@ pub struct Sums {
 	pub price: Balance,
 	/// Protocol fee for a `ut` of training.
 	pub fee_per_ut: Balance,
+	/// What the power for a `ut` of training is worth.
+	pub worth_per_ut: Balance,
 	/// Protocol fee of all replicas together.
 	pub fee: Balance,
 	/// The part of the escrow for what seats get back of what they paid for pieces that their draws
@@ -110,7 +115,7 @@ pub struct Sums {
 	/// full committee for all rounds that an audit may take, and `storage`.
 	pub escrow: Balance,
 	/// Held from each trainer until the job ends: [`DEPOSIT_MULTIPLE`] times the larger of the price and what
-	/// the power is [worth](price::POWER_WORTH) at most, or the least deposit where that is more, and the same
+	/// the power is [worth](price::worth) at most, or the least deposit where that is more, and the same
 	/// audit fees. So a cheat's deposit always
 	/// covers the submitter's loss.
 	pub deposit: Balance,
@@ -140,13 +145,24 @@ impl Sums {
 		let relays = relays_of(lacking, relay::Fees::of(rates.relay_fee, price))?;
 		let storage = half.checked_add(relays)?.checked_mul(Balance::from(terms.replicas))?;
 		let escrow = pay.checked_add(fee)?.checked_add(audit)?.checked_add(storage)?;
-		let worth = fee.checked_mul(price::POWER_WORTH)?;
+		let worth = units::price(training, rates.worth_per_ut)?;
 		let stake = price.max(worth).checked_mul(DEPOSIT_MULTIPLE)?;
 		let deposit = rates.min_deposit.max(stake).checked_add(audit)?;
 		let bytes = rates.record_byte.checked_mul(spec.encoded_size() as Balance)?;
 		let record = rates.record_base.checked_add(bytes)?;
-		let fee_per_ut = rates.fee_per_ut;
-		Some(Self { work, training, price, fee_per_ut, fee, storage, escrow, deposit, record })
+		let Rates { fee_per_ut, worth_per_ut, .. } = *rates;
+		Some(Self {
+			work,
+			training,
+			price,
+			fee_per_ut,
+			worth_per_ut,
+			fee,
+			storage,
+			escrow,
+			deposit,
+			record,
+		})
 	}
 }
 
@@ -476,9 +492,12 @@ mod tests {
 		let dear = sums(&spec, &dear).unwrap();
 		assert_eq!(dear.deposit, 3 * dear.price + audit);
 		let cheap = Terms { price_per_ut: 1, ..terms(1) };
-		let costly = Rates { fee_per_ut: 1_000 * TRY, ..Rates::RUNTIME };
+		// Power of which the price is no part of what it is worth.
+		let (fee_per_ut, worth_per_ut) = (1_000 * TRY, 40_000 * TRY);
+		let costly = Rates { fee_per_ut, worth_per_ut, ..Rates::RUNTIME };
 		let cheap = Sums::of(&spec, &cheap, &parts, &RESCUE, &costly).unwrap();
-		assert_eq!(cheap.deposit, 12 * cheap.fee + audit, "power is worth four times its fee");
+		assert_eq!(cheap.deposit, 120 * cheap.fee + audit, "three times what the power is worth");
+		assert_eq!((cheap.fee_per_ut, cheap.worth_per_ut), (fee_per_ut, worth_per_ut));
 		assert_eq!(sums(&spec, &Terms { price_per_ut: u128::MAX, ..terms(1) }), None);
 	}
 }

@@ -52,8 +52,13 @@ pub const LEAST_FEE: Balance = 10_000;
 pub const MOST_FEE: Balance = 1_000_000_000_000_000;
 /// The fee for a `ut` in the first block of a chain, on which nothing was bought: 0.432 TRY.
 pub const FIRST_FEE: Balance = 432_000_000_000;
-/// The most that power is worth, as a multiple of the base fee that was burned for it: training has six
-/// tenths of what is minted at most, and [`BURNED_PART`] is burned for it.
+/// The part of what is minted on which training decides, in [tenths](TENTHS).
+pub const TRAINING_TENTHS: Balance = 6;
+/// The whole, of which [`TRAINING_TENTHS`] are a part.
+pub const TENTHS: Balance = 10;
+/// The least that power is counted as [worth](worth), as a multiple of the fee that was burned for it: training
+/// has six tenths of what is minted at most, and [`BURNED_PART`] is burned for it. It is what power is worth
+/// where all who train make blocks.
 pub const POWER_WORTH: Balance = 4;
 
 /// Most of a volume. The fee is the least there is long before.
@@ -221,6 +226,32 @@ pub fn place_fee(unspent: Balance, age: BlockNumber) -> Balance {
 	let (whole, rest) = (unspent / Balance::from(DAY), unspent % Balance::from(DAY));
 	let age = Balance::from(stay(age));
 	whole.saturating_mul(age).saturating_add(rest.saturating_mul(age) / Balance::from(DAY))
+}
+
+/// Returns what the power for a `ut` of training is worth at most, whose fee is `fee`, where a block mints this
+/// `reward`, rounded up: what it brings for as long as it lasts. Six tenths of what is minted in a [`DAY`] are
+/// shared out among `volume`, the training power of those who make blocks in micro-ut a day. Where others train
+/// who make none, that is less than what fees are paid for, and power of a chosen one is worth more.
+///
+/// It is [`POWER_WORTH`] times the fee at least. Power that has no fee is none, and is worth nothing. What `volume`
+/// brings is bounded by [`MOST_FEE`].
+pub fn worth(fee: Balance, reward: Balance, volume: MicroUt) -> Balance {
+	if fee == 0 {
+		return 0;
+	}
+	let minted = reward.saturating_mul(DAY.into());
+	let shared = minted.saturating_mul(TRAINING_TENTHS).saturating_mul(MICRO_UT_PER_UT);
+	let among = TENTHS.saturating_mul(volume.max(1).into());
+	let brings = shared.div_ceil(among.max(1)).min(MOST_FEE);
+	brings.max(fee.saturating_mul(POWER_WORTH))
+}
+
+/// Returns for how much of this `work` a trainer is credited power by its deposit, which was fixed where power for a
+/// `ut` was worth `quoted`: all of it, or, where it is worth more by now, as much as is worth that. Else the
+/// deposit would not cover what false work gains whose power is dear when it comes.
+pub fn covered(work: MicroUt, quoted: Balance, worth: Balance) -> MicroUt {
+	let part = quoted.min(worth).saturating_mul(work.into()).checked_div(worth);
+	part.and_then(|part| MicroUt::try_from(part).ok()).unwrap_or(work)
 }
 
 /// The most that counts of a price that was paid: 2^64 - 1.

@@ -70,7 +70,7 @@ fn row(ut: u32) -> String {
 	assert!(work <= duties::most_work(MachineClass::Gib8.rate()));
 	let fee = least_audit_fee(work, TRY, 0).unwrap();
 	// Where power is worth no more than the price.
-	let rates = Rates { fee_per_ut: TRY / 4, ..Rates::RUNTIME };
+	let rates = Rates { fee_per_ut: TRY / 4, worth_per_ut: TRY, ..Rates::RUNTIME };
 	let sums = Sums::of(&spec, &terms(draws, fee), &parts, &Lacking::default(), &rates).unwrap();
 	assert_eq!(sums.deposit, TRY.max(3 * sums.price) + 9 * fee);
 	// Until protocol 10, with one segment drawn.

@@ -108,6 +108,11 @@ pub trait TrainerRegistry<AccountId> {
 	/// power as much as it still adds after its decay, and all of it from the total; at most what there
 	/// is.
 	fn revoke_training(who: &AccountId, work: MicroUt, credited: u64);
+	/// Returns among how much training power, in micro-ut a day, the part of what blocks mint on which training
+	/// decides (six tenths) is shared out: that of those who make blocks, now or in the next session,
+	/// whichever is less. Fixed within a session. Below the chain's floor it is the floor, and where a part of
+	/// the weight is nobody's it is less by as much, as then all weights bring more blocks.
+	fn training_volume() -> MicroUt;
 	/// Benchmarks: makes `who` a trainer.
 	#[cfg(feature = "runtime-benchmarks")]
 	fn make_trainer(who: &AccountId);

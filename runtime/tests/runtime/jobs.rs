@@ -283,6 +283,47 @@ fn the_fee_follows_what_is_minted_over_many_blocks() {
 	}
 }
 
+/// The deposit follows the training power of those who make blocks, two sessions after it changed. It covers what a
+/// false result gains, whatever part of all training they have.
+#[test]
+fn a_deposit_covers_what_power_brings_to_those_who_make_blocks() {
+	use pallet_hashrate::power::{Ledger, Track};
+	use trainyard_protocol::price::{Volumes, DAY};
+	let mut chain = chain();
+	let mut spec = JobSpec::noisy_example();
+	spec.training.steps *= 10_000;
+	spec.training.checkpoint_interval *= 10_000;
+	let cheap = Terms { price_per_ut: 1, ..terms() };
+	let audit_fee = chain.state(|| Runtime::audit_fee(spec.clone(), cheap.clone())).expect("valid");
+	let (cheap, audit) = (Terms { audit_fee, ..cheap }, 9 * audit_fee);
+	// The market buys 400,000 ut a day.
+	let daily = 400_000_000_000u64;
+	let mut last = 0;
+	for tenths in [10, 3, 1] {
+		let training =
+			Track { total: 0, effective: u128::from(daily / 10 * tenths) << 64, updated: u64::MAX };
+		chain.state(|| {
+			let ledger = Ledger { training, ..Default::default() };
+			pallet_hashrate::Power::<Runtime>::insert(Alice.to_account_id(), ledger);
+		});
+		// Two sessions, and what is left of the running one.
+		chain.run(60);
+		let quote = chain.state(|| {
+			let (bought, at) = (10 * daily, System::block_number());
+			pallet_task_market::Market::<Runtime>::put(Volumes { bought, posted: 0, at });
+			Runtime::quote(spec.clone(), cheap.clone()).expect("valid")
+		});
+		// //Alice alone makes blocks, and nobody drills: training has all of them, and not six tenths.
+		let reward = chain.state(|| Hashrate::block_reward(System::block_number()));
+		let minted = reward * Balance::from(DAY);
+		let gain = minted * Balance::from(quote.training) / Balance::from(daily / 10 * tenths);
+		let deposit = quote.deposit - audit;
+		assert!(deposit > TRY && deposit.abs_diff(3 * gain) < gain / 1_000, "{deposit} {gain}");
+		assert!(deposit > last && deposit > 12 * quote.fee);
+		last = deposit;
+	}
+}
+
 #[test]
 fn a_job_that_stops_early_is_paid_for_what_was_trained() {
 	let mut chain = chain();

@@ -332,3 +332,58 @@ fn disabling_reaches_both_engines() {
 		));
 	});
 }
+
+/// Among how much training power the blocks are shared out follows those who make them, and is the less of what holds
+/// now and of what is announced: nobody sees it fall before it counts.
+#[test]
+fn training_is_that_of_those_who_make_blocks() {
+	use trainyard_traits::TrainerRegistry;
+	let volume = || <Hashrate as TrainerRegistry<u64>>::training_volume();
+	let whole = WHOLE_WEIGHT;
+	let least = whole * 6 / 10;
+	sp_io::TestExternalities::default()
+		.execute_with(|| assert_eq!(volume(), 0, "a chain without floors"));
+	let trainers = vec![(1, 0), (2, 0), (3, 0), (4, 0), (5, 0)];
+	Genesis { trainers, min_share: 0 }.run(|| {
+		assert_eq!(volume(), least, "nobody has trained: six tenths of the floor");
+		for who in 1..=5 {
+			set_power(who, whole * who);
+		}
+		assert_eq!(volume(), least);
+		// What is announced does not raise it before it holds.
+		run_to_session(1, 2);
+		assert_eq!(volume(), least);
+		run_to_session(2, 2);
+		let sum = whole * (2 + 3 + 4 + 5);
+		let close = |found: u64, expected: u64| {
+			assert!(found.abs_diff(expected) <= expected / 1_000, "{found} {expected}")
+		};
+		assert_eq!(Session::validators(), vec![2, 3, 4, 5]);
+		close(volume(), sum);
+		// Within a session nothing moves it.
+		for who in 1..=5 {
+			set_power(who, whole * 2);
+		}
+		run_block(2);
+		close(volume(), sum);
+		// Where it falls it falls at once.
+		run_to_session(3, 2);
+		close(volume(), 8 * whole);
+		assert!(crate::TrainingVolumes::<Test>::get().current > Some(8 * whole));
+	});
+}
+
+/// As long as nobody qualifies, those who go on count.
+#[test]
+fn training_is_that_of_those_who_go_on() {
+	use trainyard_traits::TrainerRegistry;
+	Genesis { min_share: WHOLE_WEIGHT, ..Default::default() }.run(|| {
+		set_power(1, 3 * WHOLE_WEIGHT);
+		set_power(2, WHOLE_WEIGHT);
+		run_to_session(2, 1);
+		assert_eq!(Session::validators(), vec![1, 2, 3]);
+		let volume = <Hashrate as TrainerRegistry<u64>>::training_volume();
+		let expected = 4 * WHOLE_WEIGHT;
+		assert!(expected.abs_diff(volume) < expected / 1_000, "{volume}");
+	});
+}

@@ -128,3 +128,34 @@ proptest! {
 		}
 	}
 }
+
+/// A part `p` of the training among which it is shared out brings six tenths of `p` of all blocks.
+#[test]
+fn training_is_shared_out_among_the_training_of_all() {
+	let volume = |all: &[Claim]| {
+		let totals = Totals::of(FLOORS, all.iter());
+		let weight: u64 = all.iter().map(|claim| totals.share(claim)).sum();
+		// What the training of the first brings, in a part of all blocks.
+		if let Some(first) = all.first().filter(|first| first.training > 0) {
+			let alone = claim(0, first.training, 0);
+			let part = totals.share(&alone) as f64 / weight as f64;
+			let expected = 0.6 * first.training as f64 / totals.training_volume(weight) as f64;
+			assert!((part / expected - 1.0).abs() < 0.01, "{part}, {expected}: {all:?}");
+		}
+		totals.training_volume(weight)
+	};
+	// Below the floor it is the floor, where founders have the rest.
+	assert_eq!(volume(&[claim(0, 0, 1)]), 500);
+	assert_eq!(volume(&[claim(0, 50, 0), claim(0, 0, 1)]), 500);
+	assert_eq!(volume(&[claim(0, 5_000, 0), claim(0, 0, 1)]), 5_000);
+	// Where nobody has what drilling lacks, there are as many blocks for fewer.
+	assert_eq!(volume(&[claim(0, 5_000, 0)]), 3_000);
+	assert_eq!(volume(&[claim(500, 5_000, 0)]), 4_000);
+	assert_eq!(volume(&[claim(1_000, 5_000, 0)]), 5_000);
+	// Nobody, or nobody with anything: as if there were six tenths of the floor.
+	assert_eq!((volume(&[]), volume(&[claim(0, 0, 0)])), (300, 300));
+	let none = Floors::default();
+	assert_eq!(Totals::of(none, [].iter()).training_volume(WHOLE_WEIGHT), 0);
+	let most = Totals::of(FLOORS, [claim(0, u64::MAX, 0), claim(0, u64::MAX, 0)].iter());
+	assert_eq!(most.training_volume(u64::MAX), u64::MAX);
+}

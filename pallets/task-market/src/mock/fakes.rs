@@ -41,6 +41,9 @@ impl traits::TrainerRegistry<AccountId> for FakeTrainers {
 	fn revoke_training(who: &AccountId, work: MicroUt, credited: u64) {
 		Revoked::mutate(|revoked| revoked.push((*who, work, credited)));
 	}
+	fn training_volume() -> MicroUt {
+		TrainingVolume::get()
+	}
 	#[cfg(feature = "runtime-benchmarks")]
 	fn make_trainer(who: &AccountId) {
 		Bonds::mutate(|bonds| bonds.insert(*who, 1_000));

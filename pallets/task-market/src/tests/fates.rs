@@ -252,9 +252,10 @@ fn a_fine_tuning_is_paid_and_mints_no_power() {
 			id
 		});
 		let [plain, tuned] = ids.map(job);
-		let Quote { needs, fee, fee_per_ut, .. } = plain.quote;
+		let Quote { needs, fee, fee_per_ut, worth_per_ut, .. } = plain.quote;
 		let escrow = tuned.quote.escrow + fee;
-		assert_eq!(Quote { needs, fee, fee_per_ut, escrow, ..tuned.quote }, plain.quote);
+		let powered = Quote { needs, fee, fee_per_ut, worth_per_ut, escrow, ..tuned.quote };
+		assert_eq!(powered, plain.quote);
 		assert_eq!((tuned.quote.fee, tuned.settlement.burned), (0, 0), "it buys no power");
 		let Settlement { escrowed, burned, .. } = plain.settlement;
 		assert_eq!(Settlement { escrowed, burned, ..tuned.settlement }, plain.settlement);

@@ -291,6 +291,79 @@ fn a_deposit_is_more_than_price_and_power_at_every_fee() {
 	});
 }
 
+/// Where those who make blocks have a part of the training power alone, power of one of them is worth more than four
+/// times its fee, and the deposit covers that.
+#[test]
+fn a_deposit_is_more_than_power_is_worth_to_those_who_make_blocks() {
+	run(|| {
+		// A market that buys 400,000 ut a day.
+		let daily = 8 * LEAST_BOUGHT;
+		let terms = Terms { price_per_ut: 1, ..terms(1) };
+		for tenths in [1, 3, 10] {
+			market(10 * daily, 0);
+			TrainingVolume::set(daily / 10 * tenths);
+			let quote = TaskMarket::checked_quote(&noisy(), &terms).unwrap();
+			let times = quote.worth_per_ut * 10 / quote.fee_per_ut;
+			let expected = 400 / u128::from(tenths);
+			assert!(times.abs_diff(expected) <= 1, "{times} tenths of the fee, at {tenths}");
+			// Of six tenths of ten days of blocks, by the share of the power.
+			let shared = BlockReward::get() * 6 / 10 * Balance::from(WINDOW);
+			let all = Balance::from(TrainingVolume::get()) * 10;
+			let gain = quote.price + shared * Balance::from(quote.training) / all;
+			let lost = (quote.deposit - AUDIT) * 3 / 4;
+			assert!(lost > 2 * gain, "{tenths}: {lost} {gain}");
+		}
+	});
+}
+
+/// However little training those who make blocks have, and however much, a deposit has its bounds.
+#[test]
+fn what_power_is_worth_has_bounds() {
+	run(|| {
+		let worth = || TaskMarket::checked_quote(&noisy(), &terms(1)).unwrap().worth_per_ut;
+		market(0, 0);
+		assert_eq!(worth(), 4 * FIRST, "an empty market, of the floor");
+		TrainingVolume::set(0);
+		assert_eq!(worth(), 1_000_000_000_000_000, "on a chain without a floor: the most of a fee");
+		TrainingVolume::set(MicroUt::MAX);
+		assert_eq!(worth(), 4 * FIRST, "four times the fee at least");
+		// And so it is where much was posted.
+		market(0, LEAST_BOUGHT);
+		assert_eq!(worth(), 4 * fee_now());
+		let mut spec = JobSpec::noisy_example();
+		let parameters = H256::repeat_byte(3);
+		spec.initial_model = Some(InitialModel { file: spec.dataset.file(), parameters });
+		TrainingVolume::set(1);
+		let quote = TaskMarket::checked_quote(&spec.check().unwrap(), &terms(1)).unwrap();
+		assert_eq!((quote.fee, quote.worth_per_ut), (0, 0), "it earns no power");
+		assert_eq!(quote.deposit, (3 * quote.price).max(50_000) + AUDIT);
+	});
+}
+
+/// What power is worth is fixed with the fee. Where it is worth more when it comes, the deposit does not cover all of
+/// it, and as much is credited as it covers; the fee is burned, and counts as bought.
+#[test]
+fn power_is_credited_for_no_more_than_the_deposit_was_fixed_for() {
+	for (volume, part) in [(1, 1), (2, 1), (1, 2), (1, 10)] {
+		run(|| {
+			let most = LEAST_BOUGHT / 10;
+			TrainingVolume::set(most);
+			let id = post(1);
+			let before = job(id).quote;
+			TrainingVolume::set(most * volume / part);
+			assert_eq!(job(id).quote, before);
+			finish(id, Decision::Accepted);
+			let credited = Credited::get()[0].1;
+			let expected = before.training / part;
+			assert!(credited.abs_diff(expected) <= 1, "{credited}, {expected}");
+			assert_eq!(job(id).settlement.burned, before.fee);
+			let bought = TaskMarket::volumes().bought;
+			assert!(before.training - bought < 10, "{bought}");
+			assert_eq!(job(id).settlement.slashed, 0);
+		});
+	}
+}
+
 #[test]
 fn prices_of_accepted_jobs_are_on_record() {
 	run(|| {

@@ -25,7 +25,7 @@ fn the_simulation_has_the_same_numbers() {
 	let mut counted = 0;
 	for line in VECTORS.lines().filter(|line| !line.starts_with('#')) {
 		let cells: Vec<u128> = line.split(' ').map(|cell| cell.parse().unwrap()).collect();
-		let [bought, posted, blocks, work, reward, age, expected @ ..] = &cells[..] else {
+		let [bought, posted, blocks, work, reward, age, volume, expected @ ..] = &cells[..] else {
 			panic!("{line}")
 		};
 		let (blocks, age) = (*blocks as u32, *age as u32);
@@ -39,6 +39,8 @@ fn the_simulation_has_the_same_numbers() {
 			aged.post(work).take_back(work, age).posted.into(),
 			aged.buy(work).credited(*reward, work, aged.base(*reward)).into(),
 			place_fee(*reward, age),
+			worth(aged.fee(*reward, work), *reward, *volume as u64),
+			covered(work, *reward, worth(aged.base(*reward), *reward, *volume as u64)).into(),
 		];
 		assert_eq!(found[..], *expected, "{line}");
 		counted += 1;
@@ -240,4 +242,37 @@ proptest! {
 		prop_assert!(credited <= work);
 		prop_assert!(v.base(reward) * Balance::from(credited) <= fee * Balance::from(work));
 	}
+}
+
+/// Where all who train make blocks, power is worth four times the base, at every volume; where a part of them does,
+/// more by as much.
+#[test]
+fn power_is_worth_what_it_brings_to_those_who_make_blocks() {
+	for day in [5_000, 80_000, 4_000_000, 1_000_000_000] {
+		let base = steady(day).base(TRY);
+		for tenths in [1, 3, 10] {
+			let found = worth(base, TRY, day * UT / 10 * tenths);
+			let expected = 40 * base / Balance::from(tenths);
+			assert!(found.abs_diff(expected) <= expected / 1_000 + 40, "{day} {tenths}: {found}");
+		}
+	}
+	assert_eq!(worth(FIRST_FEE, TRY, 5_000 * UT), POWER_WORTH * FIRST_FEE);
+}
+
+#[test]
+fn what_power_is_worth_has_a_least_and_a_most() {
+	assert_eq!(worth(0, TRY, 1), 0, "without a fee it is none");
+	assert_eq!(worth(7, 0, 0), 28, "four times the fee at least");
+	assert_eq!(worth(7, TRY, 0), MOST_FEE, "of no training at all");
+	assert_eq!(worth(7, Balance::MAX, MicroUt::MAX), MOST_FEE);
+	assert_eq!(worth(MOST_FEE, TRY, 0), 4 * MOST_FEE);
+	assert_eq!(worth(Balance::MAX, TRY, UT), Balance::MAX);
+}
+
+#[test]
+fn what_a_deposit_covers_is_credited() {
+	assert_eq!([covered(1_000, 5, 5), covered(1_000, 9, 5)], [1_000, 1_000]);
+	assert_eq!([covered(1_000, 1, 4), covered(999, 1, 2), covered(7, 0, 1)], [250, 499, 0]);
+	assert_eq!(covered(1_000, 0, 0), 1_000, "what is worth nothing is covered");
+	assert_eq!(covered(MicroUt::MAX, MOST_FEE, 4 * MOST_FEE), MicroUt::MAX / 4);
 }
