@@ -37,7 +37,9 @@ use trainyard_protocol::{
 	},
 	JobId, Text, H256,
 };
-use trainyard_traits::{BlobStore, Charged, Conviction, JobObserver, Outcome, TrainerRegistry};
+use trainyard_traits::{
+	Audits, BlobStore, Charged, Conviction, JobObserver, Outcome, TrainerRegistry,
+};
 
 /// Enough for anything here, and for a hundred accounts.
 const FUNDS: Balance = 1 << 90;
@@ -113,6 +115,7 @@ fn terms<T: Config>() -> Terms {
 fn posted<T: Config>() -> Result<JobId, BenchmarkError> {
 	let id = NextJob::<T>::get();
 	let submitter = funded::<T>("submitter", 0);
+	T::Audits::make_pool();
 	Pallet::<T>::do_submit_job(submitter, spec(), terms::<T>(), Balance::MAX)?;
 	Ok(id)
 }
@@ -239,6 +242,7 @@ mod benchmarks {
 	#[benchmark]
 	fn submit_job() {
 		let submitter = funded::<T>("submitter", 0);
+		T::Audits::make_pool();
 		let (spec, terms) = (spec(), terms::<T>());
 
 		#[extrinsic_call]
@@ -250,6 +254,7 @@ mod benchmarks {
 	#[benchmark]
 	fn order() -> Result<(), BenchmarkError> {
 		let submitter = funded::<T>("submitter", 0);
+		T::Audits::make_pool();
 		let trainer = trainer::<T>(0);
 		let listing = Listing { price_per_ut: 1, max_work: u64::MAX, note: longest(b"") };
 		Pallet::<T>::do_post_listing(trainer.clone(), listing)?;

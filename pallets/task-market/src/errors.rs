@@ -113,5 +113,10 @@ mod errors {
 		/// since it was quoted, or less was trained. Ask `TrainyardApi_quote` again, and name that or a little
 		/// more, or wait: what is above the base fee fades in a day.
 		FeeRose,
+		/// No committee could be drawn for the audit of this job from the verifiers that there are, without its
+		/// parties: fewer than three, or so few that all of them together would draw too little. Raise
+		/// `audit_segments`, or name as many `verifiers` as there are (an odd number), or wait until more
+		/// register.
+		NoCommittee,
 	}
 }

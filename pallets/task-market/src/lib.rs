@@ -413,9 +413,10 @@ pub mod pallet {
 		/// rounds`. A deposit for the record is held besides until that is removed.
 		///
 		/// The protocol fee moves with the market and is fixed by this call. Where it is more than
-		/// `max_fee_per_ut` for a `ut` of training, the call fails with `FeeRose`.
+		/// `max_fee_per_ut` for a `ut` of training, the call fails with `FeeRose`. It fails with
+		/// `NoCommittee` where too few verifiers are there for the audit.
 		#[pallet::call_index(0)]
-		#[pallet::weight(T::WeightInfo::submit_job())]
+		#[pallet::weight(T::WeightInfo::submit_job().saturating_add(T::Audits::can_seat_weight()))]
 		pub fn submit_job(
 			origin: OriginFor<T>,
 			spec: JobSpec,
@@ -429,7 +430,7 @@ pub mod pallet {
 		/// Orders a job from `trainer` at its listing's price or more; only `trainer` may
 		/// apply. The protocol fee is as for `submit_job`.
 		#[pallet::call_index(1)]
-		#[pallet::weight(T::WeightInfo::order())]
+		#[pallet::weight(T::WeightInfo::order().saturating_add(T::Audits::can_seat_weight()))]
 		pub fn order(
 			origin: OriginFor<T>,
 			trainer: T::AccountId,

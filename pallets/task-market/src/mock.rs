@@ -30,7 +30,7 @@ use trainyard_protocol::{
 	JobId, MicroUt, Text, H256,
 };
 use trainyard_traits as traits;
-use trainyard_traits::{AuditRequest, AuditStatus, JobObserver, Outcome, Seed};
+use trainyard_traits::{AuditRequest, AuditStatus, CommitteeRequest, JobObserver, Outcome, Seed};
 
 pub type AccountId = u64;
 type Block = frame_system::mocking::MockBlockU32<Test>;
@@ -122,6 +122,9 @@ parameter_types! {
 	pub static RelayFee: Balance = 0;
 	/// There are no verifiers: audits wait until somebody gives them up.
 	pub static NoVerifiers: bool = false;
+	/// Whether a committee could be drawn for what is posted, and what was asked last.
+	pub static CanSeat: bool = true;
+	pub static Asked: Option<CommitteeRequest<AccountId>> = None;
 	/// A committee sits, which nobody ends but itself.
 	pub static CommitteeSits: bool = false;
 	/// Price of storing a byte. Nothing, but where a test is about it.
@@ -220,6 +223,8 @@ pub fn new_test_ext() -> sp_io::TestExternalities {
 		MaxBlob::set(1 << 32);
 		RelayFee::set(0);
 		NoVerifiers::set(false);
+		CanSeat::set(true);
+		Asked::set(None);
 		CommitteeSits::set(false);
 		StorageByte::set(0);
 		RecordBase::set(0);

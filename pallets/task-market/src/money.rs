@@ -173,7 +173,7 @@ impl<T: Config> Pallet<T> {
 		job: &Job<T::AccountId>,
 		outcome: &Outcome<T::AccountId>,
 	) -> Settlement {
-		let Outcome { served, stored, found, .. } = outcome;
+		let Outcome { served, stored, found, unseated, .. } = outcome;
 		let quote = &job.quote;
 		let mut settlement = Settlement { escrowed: quote.escrow, ..Settlement::default() };
 
@@ -223,7 +223,7 @@ impl<T: Config> Pallet<T> {
 			Self::pay(id, HoldReason::Escrow, &job.submitter, &replica.trainer, pay);
 			add(&mut settlement.paid_to_trainers, pay);
 		}
-		let place = Self::note_ended(id, job, &bought);
+		let place = Self::note_ended(id, job, &bought, *unseated);
 		Self::burn(HoldReason::Escrow, &job.submitter, place);
 		add(&mut settlement.burned, place);
 		// The escrow covers no more.

@@ -5,6 +5,7 @@ use crate::{
 	Agenda, Applicant, Applicants, Config, Error, Event, Job, Jobs, Lates, NextJob, Pallet, Quote,
 	Specs, WeightInfo,
 };
+use alloc::vec::Vec;
 use core::cmp::Reverse;
 use frame_support::{
 	ensure, pallet_prelude::DispatchResult, traits::Get, weights::Weight, BoundedVec,
@@ -13,11 +14,14 @@ use sp_runtime::DispatchError;
 use trainyard_pallet_support::agenda::Clock;
 use trainyard_program::spec::{CheckedSpec, JobSpec};
 use trainyard_protocol::{
-	commitment,
+	commitment, fees,
 	job::{Balance, Ending, Fate, JobState, Settlement, Terms, MAX_VERIFIERS},
+	seats::Resources,
 	JobId, H256,
 };
-use trainyard_traits::{Audits, Court, JobObserver, Submissions, TrainerRegistry};
+use trainyard_traits::{
+	Audits, CommitteeRequest, Court, JobObserver, Submissions, TrainerRegistry,
+};
 
 impl<T: Config> Pallet<T> {
 	pub(crate) fn do_submit_job(
@@ -42,6 +46,8 @@ impl<T: Config> Pallet<T> {
 	) -> DispatchResult {
 		let id = NextJob::<T>::get();
 		let next = id.checked_add(1).ok_or(Error::<T>::TooManyJobs)?;
+		let excluded = invited.iter().chain([&submitter]).cloned().collect();
+		Self::check_committee(excluded, &spec, &terms, &quote)?;
 		Self::hold_escrow(&submitter, &quote)?;
 		Self::note_posted(&quote);
 		NextJob::<T>::put(next);
@@ -75,6 +81,30 @@ impl<T: Config> Pallet<T> {
 			escrow,
 			fee_per_ut,
 		});
+		Ok(())
+	}
+
+	/// Fails where no committee could be drawn now for the audit of such a job, of which these accounts are
+	/// parties: it would end undecided, and nobody would have looked at its result.
+	fn check_committee(
+		excluded: Vec<T::AccountId>,
+		spec: &CheckedSpec,
+		terms: &Terms,
+		quote: &Quote,
+	) -> Result<(), Error<T>> {
+		let challenge = fees::challenge_deposit(spec, &quote.parts, T::ComputePrice::get());
+		let work = quote.needs.work.saturating_mul(terms.replicas.into());
+		let request = CommitteeRequest {
+			excluded,
+			verifiers: terms.verifiers,
+			audit_segments: terms.audit_segments,
+			segments: spec.segments(),
+			fee: terms.audit_fee,
+			needs: Resources { work, ..quote.needs },
+			rate: terms.machine.rate(),
+			challenge: challenge.ok_or(Error::<T>::AmountOverflow)?,
+		};
+		ensure!(T::Audits::can_seat(&request), Error::<T>::NoCommittee);
 		Ok(())
 	}
 

@@ -106,9 +106,14 @@ impl<T: Config> Pallet<T> {
 		}
 	}
 
-	/// Notes a job that ends, of which this was bought. Returns what is burned of the rest of its fee for its
+	/// Notes a job that ends, of which this was bought, and for which a committee sat or `unseated` none. Returns what is burned of the rest of its fee for its
 	/// place.
-	pub(crate) fn note_ended(id: JobId, job: &Job<T::AccountId>, bought: &Bought) -> Balance {
+	pub(crate) fn note_ended(
+		id: JobId,
+		job: &Job<T::AccountId>,
+		bought: &Bought,
+		unseated: bool,
+	) -> Balance {
 		let (quote, now) = (&job.quote, Self::now());
 		if quote.fee == 0 {
 			return 0;
@@ -123,7 +128,7 @@ impl<T: Config> Pallet<T> {
 				*price = Some(ClassPrice::with(*price, paid, bought.counted, now));
 			});
 		}
-		let place = price::place_fee(Self::owed(job).saturating_sub(bought.fee), age);
+		let place = price::place_fee(Self::owed(job, unseated).saturating_sub(bought.fee), age);
 		if place > 0 {
 			Self::deposit_event(Event::PlaceCharged { job: id, amount: place });
 		}
@@ -131,14 +136,16 @@ impl<T: Config> Pallet<T> {
 	}
 
 	/// Returns the fee that a job which ends owes, be it for power or for its place: all of it, but for the
-	/// parts of replicas whose trainers lost their deposits, and of those about which nothing was decided.
-	fn owed(job: &Job<T::AccountId>) -> Balance {
+	/// parts of replicas whose trainers lost their deposits, and of those about which a committee decided nothing.
+	/// Where none ever sat its submitter named terms, and its trainers delivered, for which nobody could be drawn:
+	/// they could have had the place for nothing.
+	fn owed(job: &Job<T::AccountId>, unseated: bool) -> Balance {
 		let drawn = u32::try_from(job.replicas.len()).unwrap_or(u32::MAX);
 		if drawn == 0 {
 			return job.quote.fee;
 		}
 		let each = job.quote.whole().of_each(drawn).fee;
-		let owes = |fate| fate != Fate::Undecided && lost_deposit(fate, 1) == 0;
+		let owes = |fate| lost_deposit(fate, 1) == 0 && (unseated || fate != Fate::Undecided);
 		let owing = job.replicas.iter().filter(|replica| owes(replica.fate)).count();
 		each.saturating_mul(owing as Balance)
 	}

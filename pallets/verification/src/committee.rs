@@ -1,11 +1,11 @@
 //! Who verifies. What a seat replays it draws for itself.
 
 use crate::{seats::Seating, AuditOf, Config, Event, Member, Pallet, Pool, H256};
-use alloc::vec::Vec;
+use alloc::{vec, vec::Vec};
 use codec::Encode;
 use frame_support::{traits::Get, BoundedVec};
 use trainyard_protocol::{audit::AuditPhase, duties, job::BlockNumber, JobId};
-use trainyard_traits::{Beacon, Seed};
+use trainyard_traits::{Beacon, CommitteeRequest, Seed};
 
 /// Domain of the seed of a round.
 const SEED: &[u8] = b"trainyard/audit/v1";
@@ -23,6 +23,38 @@ impl<T: Config> Pallet<T> {
 	/// Returns the seed of `round` of `job`'s audit, from the blocks after `after`.
 	pub(crate) fn seed(job: JobId, round: u32, after: BlockNumber) -> Seed {
 		T::Beacon::seed(SEED, &(job, round).encode(), after)
+	}
+
+	/// Returns how many seats a committee has of which that many are `wanted`, and so many verifiers can be
+	/// drawn; 0 where it would be too small, or draw too little of results with these numbers of `segments`.
+	fn seats_of(
+		wanted: u32,
+		eligible: usize,
+		draws: u32,
+		mut segments: impl Iterator<Item = u32>,
+	) -> usize {
+		let seats = odd(wanted.min(u32::try_from(eligible).unwrap_or(u32::MAX)));
+		// A smaller committee that draws less would see less than is counted on.
+		let enough = seats >= T::MinSeats::get()
+			&& segments.all(|segments| duties::fits(draws, segments, seats));
+		if enough {
+			seats as usize
+		} else {
+			0
+		}
+	}
+
+	/// Returns whether a committee could be drawn from those who count now, if none of them had another seat.
+	pub(crate) fn has_committee(request: &CommitteeRequest<T::AccountId>) -> bool {
+		let CommitteeRequest { excluded, verifiers, audit_segments, segments, .. } = request;
+		let CommitteeRequest { fee, needs, rate, challenge, .. } = *request;
+		let (pool, after) = (Pool::<T>::get(), Self::now());
+		let (stake, needs, _) =
+			Self::seat_terms(needs, rate, (challenge, fee), vec![*segments], *audit_segments);
+		let stake = stake.min(Self::most_stake(&pool, after));
+		let seating = Seating { after, excluded, needs: &needs, stake };
+		let able = Self::able(&pool, &seating);
+		Self::seats_of(*verifiers, able, *audit_segments, core::iter::once(*segments)) > 0
 	}
 
 	/// Draws the committee of the round from the pool without the job's parties and without whoever was
@@ -46,19 +78,9 @@ impl<T: Config> Pallet<T> {
 			audit.parties.iter().chain(&audit.barred).cloned().collect();
 		let seating =
 			Seating { after, excluded: &excluded, needs: &audit.needs, stake: audit.stake };
-		let wanted = audit.verifiers;
 		let count = |eligible: usize| {
-			let seats = odd(wanted.min(eligible as u32));
-			// A smaller committee that draws less would see less than is counted on.
-			let draws = audit.audit_segments;
-			let mut results = audit.undecided().map(|(_, group)| group.result.segments);
-			let enough = seats >= T::MinSeats::get()
-				&& results.all(|segments| duties::fits(draws, segments, seats));
-			if enough {
-				seats as usize
-			} else {
-				0
-			}
+			let results = audit.undecided().map(|(_, group)| group.result.segments);
+			Self::seats_of(audit.verifiers, eligible, audit.audit_segments, results)
 		};
 		let drawn = Self::seat_drawn(COMMITTEE, seed, &seating, count, false);
 		if drawn.is_empty() {

@@ -3,7 +3,7 @@
 //! The draw is that of a committee, see [`seats`](crate::seats). The pallet that draws decides who
 //! commits what and when; the stake of the seat answers for it until that pallet releases it.
 
-use crate::{seats::Seating, Config, Entry, Event, Fault, Pallet, Pool, H256};
+use crate::{pool::PoolOf, seats::Seating, Config, Entry, Event, Fault, Pallet, Pool, H256};
 use frame_support::traits::Get;
 use trainyard_protocol::{
 	job::{Balance, BlockNumber},
@@ -27,7 +27,7 @@ impl<T: Config> VerifierPool<T::AccountId> for Pallet<T> {
 		if !drawn.is_empty() {
 			return Drawn::Seated(drawn.into_iter().map(|(who, _)| who).collect());
 		}
-		match Self::able(&seating) < wanted {
+		match Self::able(&Pool::<T>::get(), &seating) < wanted {
 			true => Drawn::TooFew,
 			false => Drawn::Busy,
 		}
@@ -58,14 +58,14 @@ impl<T: Config> VerifierPool<T::AccountId> for Pallet<T> {
 
 impl<T: Config> Pallet<T> {
 	/// Returns how many could be drawn if nobody had a seat.
-	fn able(seating: &Seating<T::AccountId>) -> usize {
+	pub(crate) fn able(pool: &PoolOf<T>, seating: &Seating<T::AccountId>) -> usize {
 		let Seating { after, excluded, needs, stake } = *seating;
 		let able = |(who, entry): &(&T::AccountId, &Entry)| {
 			!excluded.contains(who)
 				&& entry.is_able(after, needs)
 				&& entry.all_seats(after, stake) > 0
 		};
-		Pool::<T>::get().iter().filter(able).count()
+		pool.iter().filter(able).count()
 	}
 
 	/// Slashes `who` for what it did in a recomputation.

@@ -34,11 +34,13 @@ use trainyard_pallet_support::majority::is_majority;
 use trainyard_protocol::{
 	audit::{AuditPhase, Decision, Findings, GroupVerdict},
 	duties,
-	job::{BlockNumber, MAX_AUDIT_ROUNDS, MAX_VERIFIERS},
+	job::{Balance, BlockNumber, MAX_AUDIT_ROUNDS, MAX_VERIFIERS},
 	seats::Resources,
 	JobId,
 };
-use trainyard_traits::{AuditRequest, AuditStatus, Audits, Beacon, Court, Delivery, Outcome, Seed};
+use trainyard_traits::{
+	AuditRequest, AuditStatus, Audits, Beacon, CommitteeRequest, Court, Delivery, Outcome, Seed,
+};
 
 /// Blocks for which an audit waits when there is no committee for the first time.
 const FIRST_WAIT: BlockNumber = 10;
@@ -54,6 +56,15 @@ pub(crate) enum Step {
 }
 
 impl<T: Config> Audits<T::AccountId> for Pallet<T> {
+	fn can_seat(request: &CommitteeRequest<T::AccountId>) -> bool {
+		Self::has_committee(request)
+	}
+
+	/// Counting who could be drawn is a part of drawing.
+	fn can_seat_weight() -> Weight {
+		T::WeightInfo::seat(Room::<T::MaxPool>::get())
+	}
+
 	fn open(job: JobId, request: AuditRequest<T::AccountId>) -> DispatchResult {
 		ensure!(!AuditRecords::<T>::contains_key(job), Error::<T>::AlreadyOpen);
 		let draws = request.audit_segments;
@@ -94,6 +105,7 @@ impl<T: Config> Audits<T::AccountId> for Pallet<T> {
 					.collect(),
 				stored: audit.owed.into_inner(),
 				served: audit.served.into_inner(),
+				unseated: audit.drawn_at == 0,
 			}),
 		}
 	}
@@ -132,9 +144,30 @@ impl<T: Config> Audits<T::AccountId> for Pallet<T> {
 			.saturating_add(T::Court::standing_weight())
 			.saturating_add(Self::rescues_weight())
 	}
+
+	#[cfg(feature = "runtime-benchmarks")]
+	fn make_pool() {
+		crate::benchmarking::full_pool::<T>();
+	}
 }
 
 impl<T: Config> Pallet<T> {
+	/// Returns what a seat puts at stake at most, what it takes of a verifier's room, and how many blocks it has,
+	/// where results have these numbers of `segments` and it draws `draws` of each.
+	pub(crate) fn seat_terms(
+		needs: Resources,
+		rate: u64,
+		(challenge, fee): (Balance, Balance),
+		segments: Vec<u32>,
+		draws: u32,
+	) -> (Balance, Resources, BlockNumber) {
+		let stake = duties::seat_stake(T::SeatStake::get(), challenge, fee, segments, draws);
+		// Verifiers declare what they replay in the least time, and have more for more.
+		let least = T::CommitBlocks::get();
+		let time = duties::commit_blocks(needs.work, rate, least);
+		(stake, Resources { work: duties::work_of(needs.work, time, least), ..needs }, time)
+	}
+
 	/// Returns the audit that `request` asks for; `None` when it is out of bounds.
 	pub(crate) fn audit_of(request: AuditRequest<T::AccountId>) -> Option<AuditOf<T>> {
 		let AuditRequest {
@@ -162,12 +195,8 @@ impl<T: Config> Pallet<T> {
 			return None;
 		}
 		let segments: Vec<u32> = groups.iter().map(|(result, _)| result.segments).collect();
-		let least = T::SeatStake::get();
-		let stake = duties::seat_stake(least, challenge, fee, segments, audit_segments);
-		// Verifiers declare what they replay in the least time, and have more for more.
-		let least = T::CommitBlocks::get();
-		let time = duties::commit_blocks(needs.work, rate, least);
-		let needs = Resources { work: duties::work_of(needs.work, time, least), ..needs };
+		let (stake, needs, time) =
+			Self::seat_terms(needs, rate, (challenge, fee), segments, audit_segments);
 		let groups = groups
 			.into_iter()
 			.map(|(result, trainers)| {

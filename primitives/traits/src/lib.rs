@@ -221,6 +221,27 @@ pub struct AuditRequest<AccountId> {
 	pub storage: Balance,
 }
 
+/// What says whether a committee could be drawn for an audit that may come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommitteeRequest<AccountId> {
+	/// Accounts that may not be on it, as far as they are known.
+	pub excluded: Vec<AccountId>,
+	/// Its size.
+	pub verifiers: u32,
+	/// Segments of each result that each seat draws for itself.
+	pub audit_segments: u32,
+	/// Segments of a result, at most.
+	pub segments: u32,
+	/// What a seat earns.
+	pub fee: Balance,
+	/// What a seat needs of its verifier, over all results that there may be.
+	pub needs: Resources,
+	/// What a machine of the job's class computes in a second, in FLOP.
+	pub rate: u64,
+	/// The deposit of a challenge.
+	pub challenge: Balance,
+}
+
 /// What an audit reports when it is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AuditStatus<AccountId> {
@@ -245,17 +266,24 @@ pub struct Outcome<AccountId> {
 	pub found: Option<Vec<AccountId>>,
 	/// Trainers that did not open their forced errors, so that they lose their deposits.
 	pub unopened: Vec<AccountId>,
+	/// Whether no committee ever sat: nobody looked at any result.
+	pub unseated: bool,
 }
 
 impl<AccountId> Default for Outcome<AccountId> {
 	fn default() -> Self {
-		let (decisions, served, stored, found, unopened) = Default::default();
-		Self { decisions, served, stored, found, unopened }
+		let (decisions, served, stored, found, unopened, unseated) = Default::default();
+		Self { decisions, served, stored, found, unopened, unseated }
 	}
 }
 
 /// Audits, one per job.
 pub trait Audits<AccountId> {
+	/// Returns whether a committee could be drawn from the verifiers that there are now, if none of them had
+	/// another seat.
+	fn can_seat(request: &CommitteeRequest<AccountId>) -> bool;
+	/// Returns the weight of one [`Audits::can_seat`] at worst.
+	fn can_seat_weight() -> Weight;
 	/// Opens the audit of `job` at the present block.
 	fn open(job: JobId, request: AuditRequest<AccountId>) -> DispatchResult;
 	/// Takes the audit as far as it can go at the present block. Work is bounded by the
@@ -270,6 +298,9 @@ pub trait Audits<AccountId> {
 	fn remove(job: JobId);
 	/// Returns the weight of one [`Audits::advance`] at worst.
 	fn advance_weight() -> Weight;
+	/// Benchmarks: lets every committee be drawn, of as many verifiers as there can be.
+	#[cfg(feature = "runtime-benchmarks")]
+	fn make_pool();
 }
 
 /// What a draw of verifiers came to.

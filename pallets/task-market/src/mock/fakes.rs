@@ -122,6 +122,13 @@ impl traits::Submissions<AccountId> for FakeSubmissions {
 
 pub struct FakeAudits;
 impl traits::Audits<AccountId> for FakeAudits {
+	fn can_seat(request: &CommitteeRequest<AccountId>) -> bool {
+		Asked::set(Some(request.clone()));
+		CanSeat::get()
+	}
+	fn can_seat_weight() -> Weight {
+		Weight::from_parts(1_000, 1)
+	}
 	fn open(job: JobId, request: AuditRequest<AccountId>) -> DispatchResult {
 		if RefuseAudits::get() {
 			return Err(DispatchError::Other("refused"));
@@ -151,6 +158,7 @@ impl traits::Audits<AccountId> for FakeAudits {
 		AuditBook::mutate(|book| {
 			if let Some(audit) = book.get_mut(&job).filter(|audit| audit.decisions.is_none()) {
 				audit.decisions = Some(vec![Decision::Undecided; audit.request.groups.len()]);
+				audit.outcome.unseated = NoVerifiers::get();
 			}
 		});
 	}
@@ -159,6 +167,10 @@ impl traits::Audits<AccountId> for FakeAudits {
 	}
 	fn advance_weight() -> Weight {
 		Weight::from_parts(1_000_000, 1_000)
+	}
+	#[cfg(feature = "runtime-benchmarks")]
+	fn make_pool() {
+		CanSeat::set(true);
 	}
 }
 

@@ -17,11 +17,55 @@ use trainyard_protocol::{
 	job::{Ending, JobState, Settlement, Terms},
 	pieces::LEAF_BYTES,
 	relay::PRICE_PART,
-	H256,
+	seats::Resources,
+	Text, H256,
 };
+use trainyard_traits::CommitteeRequest;
 
 fn submit(spec: JobSpec, terms: Terms) -> sp_runtime::DispatchResult {
 	TaskMarket::submit_job(RuntimeOrigin::signed(SUBMITTER), spec, terms, u128::MAX)
+}
+
+/// A job for whose audit nobody could be drawn would end undecided.
+#[test]
+fn what_nobody_could_audit_is_not_posted() {
+	run(|| {
+		CanSeat::set(false);
+		let spec = JobSpec::noisy_example;
+		assert_noop!(submit(spec(), terms(2)), Error::<Test>::NoCommittee);
+		assert_ok!(TaskMarket::post_listing(
+			RuntimeOrigin::signed(11),
+			1,
+			u64::MAX,
+			Text::default()
+		));
+		let origin = || RuntimeOrigin::signed(SUBMITTER);
+		let refused = || Error::<Test>::NoCommittee;
+		assert_noop!(TaskMarket::order(origin(), 11, spec(), terms(1), u128::MAX), refused());
+		assert_eq!((NextJob::<Test>::get(), held(HoldReason::Escrow, SUBMITTER)), (0, 0));
+		assert!(TaskMarket::checked_quote(&noisy(), &terms(2)).is_ok(), "the terms are good");
+
+		CanSeat::set(true);
+		assert_ok!(TaskMarket::order(origin(), 11, spec(), terms(1), u128::MAX));
+		let asked = Asked::get().unwrap();
+		assert_eq!(asked.excluded, vec![11, SUBMITTER], "parties are never drawn");
+		assert_ok!(submit(spec(), terms(2)));
+		let quote = job(1).quote;
+		let work = 2 * quote.needs.work;
+		let challenge =
+			trainyard_protocol::fees::challenge_deposit(&noisy(), &quote.parts, 1_000_000);
+		let expected = CommitteeRequest {
+			excluded: vec![SUBMITTER],
+			verifiers: 3,
+			audit_segments: 4,
+			segments: 30,
+			fee: 10_000,
+			needs: Resources { work, ..quote.needs },
+			rate: 2_000_000_000,
+			challenge: challenge.unwrap(),
+		};
+		assert_eq!(Asked::get(), Some(expected));
+	});
 }
 
 #[test]

@@ -218,6 +218,47 @@ fn the_deposit_of_a_cheat_pays_for_the_place() {
 	});
 }
 
+/// A job for which no committee ever sat pays for its place: its submitter could name terms for which nobody can be
+/// drawn, and have the place for nothing.
+#[test]
+fn what_nobody_looked_at_pays_for_its_place() {
+	for (replicas, blocks) in [(1, 0), (1, DAY), (3, DAY)] {
+		run(|| {
+			NoVerifiers::set(true);
+			let id = post(replicas);
+			let trainers = &TRAINERS[..replicas as usize];
+			apply(id, trainers);
+			run_to_state(id, trainyard_protocol::job::JobState::Training);
+			trainers.iter().for_each(|who| commit(id, *who));
+			run_to_state(id, trainyard_protocol::job::JobState::Revealing);
+			trainers.iter().zip(1..).for_each(|(who, what)| reveal(id, *who, what));
+			run_to_state(id, trainyard_protocol::job::JobState::Auditing);
+			System::set_block_number(TaskMarket::now().max(AUDIT_DEADLINE + 30).max(blocks));
+			TaskMarket::advance(id);
+			assert!(job(id).replicas.iter().all(|r| r.fate == Fate::Undecided));
+			let (fee, age) = (job(id).quote.fee, job(id).since - job(id).posted);
+			let each = fee / Balance::from(replicas) * Balance::from(replicas);
+			assert_eq!(place_of(id), place_fee(each, age));
+			assert_eq!(job(id).settlement.burned, place_of(id));
+			assert!(blocks == 0 || place_of(id) >= fee - 3, "all of it after a day");
+			assert_eq!(TaskMarket::volumes().bought, 0);
+		});
+	}
+	// One of whose results was convicted before owes the others' part alone.
+	run(|| {
+		NoVerifiers::set(true);
+		let id = auditing(&[(11, 1), (12, 2)]);
+		let conviction =
+			trainyard_traits::Conviction { dispute: 0, finder: 13, second: None, proven: true };
+		TaskMarket::convict(id, &12, &conviction);
+		run_to_end(id);
+		let fate = |who| job(id).replicas.iter().find(|r| r.trainer == who).unwrap().fate;
+		assert_eq!((fate(11), fate(12)), (Fate::Undecided, Fate::Rejected));
+		let age = job(id).since - job(id).posted;
+		assert_eq!(place_of(id), place_fee(job(id).quote.fee / 2, age));
+	});
+}
+
 #[test]
 fn replicas_pay_for_the_places_of_those_alone_who_kept_their_deposits() {
 	run(|| {

@@ -8,9 +8,10 @@ use frame_support::{
 use std::collections::BTreeSet;
 use trainyard_protocol::{
 	audit::{AuditPhase, Decision},
+	seats::Resources,
 	vrf,
 };
-use trainyard_traits::{AuditRequest, AuditStatus, Audits};
+use trainyard_traits::{AuditRequest, AuditStatus, Audits, CommitteeRequest};
 
 #[test]
 fn a_committee_and_segments_are_drawn_from_later_blocks() {
@@ -328,6 +329,7 @@ fn an_audit_can_be_given_up() {
 			Verification::advance(JOB),
 			AuditStatus::Done(trainyard_traits::Outcome {
 				decisions: vec![Decision::Undecided; 2],
+				unseated: true,
 				..Default::default()
 			})
 		);
@@ -354,11 +356,12 @@ fn an_audit_can_be_given_up() {
 			Verification::give_up(JOB);
 			Verification::do_try_state().unwrap();
 			assert!(VERIFIERS[..3].iter().all(|who| entry(*who).locked == 0));
-			let AuditStatus::Done(trainyard_traits::Outcome { decisions, .. }) =
+			let AuditStatus::Done(trainyard_traits::Outcome { decisions, unseated, .. }) =
 				Verification::advance(JOB)
 			else {
 				panic!("it is over");
 			};
+			assert!(!unseated, "a committee sat, though a later one did not");
 			let decision = if wanted(&AuditPhase::Rescue { until: 0 }) {
 				Decision::Unavailable
 			} else if wanted(&AuditPhase::Standing { until: 0 }) {
@@ -430,5 +433,91 @@ fn a_smaller_committee_draws_no_less() {
 			assert_eq!(committee().len(), if is_drawn { 3 } else { 0 }, "{segments}");
 			Verification::remove(JOB);
 		});
+	}
+}
+
+/// What says beforehand whether a committee can be drawn says what the draw does.
+#[test]
+fn whether_there_is_a_committee_is_known_before() {
+	let ask = |verifiers, audit_segments, segments| CommitteeRequest {
+		excluded: vec![SUBMITTER],
+		verifiers,
+		audit_segments,
+		segments,
+		fee: FEE,
+		needs: NEEDS,
+		rate: 2_000_000_000,
+		challenge: CHALLENGE,
+	};
+	let can = |request: &CommitteeRequest<AccountId>| Verification::can_seat(request);
+	run(|| {
+		assert!(!can(&ask(3, 2, SEGMENTS)), "there is nobody");
+		MinSeats::set(3);
+		bonded(2);
+		assert!(!can(&ask(3, 2, SEGMENTS)), "fewer than the least");
+		for who in &VERIFIERS[2..5] {
+			assert_ok!(register(*who, BOND));
+		}
+		assert!(can(&ask(3, 2, SEGMENTS)) && can(&ask(5, 2, SEGMENTS)));
+		// Fifteen seats of 1,000 segments draw three each. Five that draw three see less than is counted on.
+		assert!(!can(&ask(15, 3, 1_000)) && can(&ask(15, 9, 1_000)));
+		// Parties are not drawn, nor who has too little for the stake that nearly all have.
+		let own = |excluded: &[AccountId]| CommitteeRequest {
+			excluded: excluded.to_vec(),
+			..ask(3, 2, SEGMENTS)
+		};
+		assert!(can(&own(&VERIFIERS[..2])) && !can(&own(&VERIFIERS[..3])));
+		// A stake that nobody has is bounded by what nearly all have.
+		assert!(can(&CommitteeRequest { challenge: 1_000 * BOND, ..ask(3, 2, SEGMENTS) }));
+		// Nobody has room for so much memory.
+		let needs = Resources { memory_mib: u32::MAX, ..NEEDS };
+		assert!(!can(&CommitteeRequest { needs, ..ask(3, 2, SEGMENTS) }));
+		// Who has a seat now has a free one when that ends.
+		crate::Pool::<Test>::mutate(|pool| {
+			for who in &VERIFIERS[..5] {
+				let entry = pool.get_mut(who).unwrap();
+				entry.locked = entry.bond;
+			}
+		});
+		assert!(can(&ask(3, 2, SEGMENTS)));
+		crate::Pool::<Test>::mutate(|pool| {
+			for who in &VERIFIERS[..5] {
+				pool.get_mut(who).unwrap().locked = 0;
+			}
+		});
+		for who in &VERIFIERS[..3] {
+			assert_ok!(Verification::deregister(RuntimeOrigin::signed(*who)));
+		}
+		assert!(!can(&ask(3, 2, SEGMENTS)), "who left is not drawn");
+	});
+}
+
+/// The same terms are answered as they are drawn, for every size of the pool.
+#[test]
+fn what_can_be_seated_is_seated() {
+	for bonds in 0..6 {
+		for (wanted, least) in [(3, 1), (3, 3), (5, 3), (15, 3)] {
+			run(|| {
+				MinSeats::set(least);
+				bonded(bonds);
+				let AuditRequest { parties, audit_segments, needs, rate, challenge, .. } =
+					request(1, wanted);
+				let asked = CommitteeRequest {
+					excluded: parties,
+					verifiers: wanted,
+					audit_segments,
+					segments: SEGMENTS,
+					fee: FEE,
+					needs,
+					rate,
+					challenge,
+				};
+				let can = Verification::can_seat(&asked);
+				open(1, wanted);
+				System::set_block_number(System::block_number() + u64::from(SEED_BLOCKS) + 1);
+				Verification::advance(JOB);
+				assert_eq!(is_committing(&view().phase), can, "{wanted} of {bonds}");
+			});
+		}
 	}
 }
