@@ -89,6 +89,13 @@ class Live:
     def buy(self, work):
         self.v = self.v.buy(int(work * price.UT))
 
+    def audit(self, _minted):
+        """What the audit of a ut costs beside its fee."""
+        return 0.0
+
+    def accept(self, asks, bought, mine):
+        """Notes what accepted jobs paid their trainers."""
+
 
 class Constant(Live):
     """1 TRY for each ut, as it was."""
@@ -192,6 +199,7 @@ def simulate(machines, usd_per_try, market=None, days=DAYS):
         drilling = AUTHORS * DRILLING * daily / max(sum(drilled.values()), sum(drills.values()), DRILLING_FLOOR)
         most = sum(m.capacity() for m in machines) * part
         afford = LIQUID * supply * part
+        audit = market.audit(minted)
 
         def asked(work):
             """What the dearest machine that is needed for this much wants for a ut, beside the power."""
@@ -202,16 +210,17 @@ def simulate(machines, usd_per_try, market=None, days=DAYS):
             return max(cost[m.name] - earned, 0.0)
 
         def buys(work):
-            paid = asked(work) + market.marginal(minted, work)
-            return demand(paid * usd_per_try) * part >= work and market.fee(minted, work) * work <= afford
+            paid = asked(work) + market.marginal(minted, work) + audit
+            held = (market.fee(minted, work) + audit) * work
+            return demand(paid * usd_per_try) * part >= work and held <= afford
 
         bought = largest(most, buys)
         fee = market.fee(minted, bought) if bought > 0 else market.marginal(minted, 0)
         # Where customers want more than machines have, they bid the price up.
         worth = ELSEWHERE * (max(bought / part, 1.0) / WANTED) ** (-1 / ELASTICITY) / usd_per_try
         asks = asked(bought)
-        if bought >= most * (1 - 1e-9) and demand((asks + fee) * usd_per_try) * part > most:
-            asks = max(worth - fee, asks)
+        if bought >= most * (1 - 1e-9) and demand((asks + fee + audit) * usd_per_try) * part > most:
+            asks = max(worth - fee - audit, asks)
         by, left = {}, bought
         for m in machines:
             have = m.capacity() * part
@@ -219,7 +228,7 @@ def simulate(machines, usd_per_try, market=None, days=DAYS):
             left -= done
             free = have - done
             margin = market.marginal(minted, bought + sum(own.values()) * part)
-            gain = earned - margin - cost[m.name]
+            gain = earned - margin - audit - cost[m.name]
             other = max(drilling - cost[m.name], 0.0)
             # A tenth of what is free changes in a step to what pays better.
             toward = lambda now, pays: now + 0.1 * ((free / part if pays else 0.0) - now)
@@ -230,7 +239,7 @@ def simulate(machines, usd_per_try, market=None, days=DAYS):
             by[m.name] = done
         mine = sum(own.values()) * part
         if mine > 0:
-            costs = lambda work: market.fee(minted, work) * work
+            costs = lambda work: (market.fee(minted, work) + audit) * work
             shrink = largest(mine, lambda work: costs(bought + work) <= afford) / mine
             own = {name: work * shrink for name, work in own.items()}
             mine *= shrink
@@ -240,6 +249,7 @@ def simulate(machines, usd_per_try, market=None, days=DAYS):
             by[name] = by.get(name, 0.0) + work * part
         if whole > 0:
             market.post(whole, paid, minted)
+            market.accept(asks, bought, mine)
         waiting.append((whole, paid, by))
         for name in power:
             power[name] *= fading
@@ -254,6 +264,7 @@ def simulate(machines, usd_per_try, market=None, days=DAYS):
         year.add("own fee", share * mine)
         year.add("computing", sum(cost[m.name] * (by[m.name] + drills[m.name] * part) for m in machines))
         year.add("burned", burned)
+        year.add("audits", audit * whole)
         year.add("minted", daily * part)
         year.weights = {}
         part_of = lambda own_power, total, floor: own_power / max(total, floor)
