@@ -54,7 +54,7 @@ pub const ALL: &[Attack] = &[
 		name: "no-committee",
 		source: "chain-market M8, C2 (a)",
 		tries: "has the third of three verifiers leave, to have the model and pay nothing",
-		rule: "an audit ends after two weeks without a committee, and pays the part that the terms name",
+		rule: "an audit ends after two weeks without a committee, and pays the part that the terms name, and for its place",
 		left: None,
 		run: no_committee,
 	},

@@ -36,6 +36,7 @@ fn another_job() -> Outcome {
 	let mut scene = Scene::new();
 	let submitter = scene.hostile("submitter");
 	let trainer = scene.trainer(Side::Honest);
+	scene.verifiers(Side::Honest, 3, BOND);
 	scene.start();
 	let (seen, mut other) = (JobSpec::noisy_example(), JobSpec::noisy_example());
 	// Of the fork that stays: data that nobody serves.

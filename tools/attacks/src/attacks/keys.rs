@@ -3,7 +3,7 @@
 use crate::{
 	jobs::terms,
 	report::{amount, Attack, Outcome},
-	scene::{Scene, Side},
+	scene::{Scene, Side, BOND},
 };
 use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
@@ -32,6 +32,7 @@ fn stolen_worker_key() -> Outcome {
 	let submitter = scene.hostile("submitter");
 	let thief = scene.hostile("thief");
 	let trainer = scene.trainer(Side::Honest);
+	scene.verifiers(Side::Honest, 3, BOND);
 	let delegate = thief.account.clone().into();
 	let proxy_type = ProxyType::Worker;
 	scene

@@ -3,7 +3,7 @@
 use crate::{
 	jobs::terms,
 	report::{amount, Attack, Outcome},
-	scene::{answer, Scene},
+	scene::{answer, Scene, Side, BOND},
 };
 use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
@@ -37,6 +37,7 @@ fn records_of_jobs() -> Outcome {
 	const JOBS: usize = 20;
 	let mut scene = Scene::new();
 	let attacker = scene.hostile("submitter");
+	scene.verifiers(Side::Honest, 3, BOND);
 	scene.start();
 	let mut jobs = Vec::new();
 	for _ in 0..JOBS {
