@@ -44,7 +44,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 	// When this returns, the call was signed and sent and is in a block.
 	let sender = Transactor::new(chain.clone(), keys::from_uri("//Ferdie")?);
 	// The protocol fee may rise until then. More than a tenth more we do not pay.
-	let most = fee_per_ut + fee_per_ut / 10;
+	let most = 2 * fee_per_ut;
 	let included = sender.run(&calls::submit_job(&spec, &terms, most)).await?;
 	let job = included.job.ok_or("the block holds no event of a job")?;
 	println!("job {job} in block {:?}", included.block);

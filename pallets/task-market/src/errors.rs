@@ -28,7 +28,8 @@ mod errors {
 		/// to four times what `TrainyardApi_audit_fee` says. What a seat puts at stake follows from
 		/// it, and few verifiers would have that.
 		AuditFeeTooHigh,
-		/// `apply_blocks` or `training_blocks` is below `MinPeriod` or above its maximum.
+		/// `apply_blocks` or `training_blocks` is below `MinPeriod` or above its maximum; `apply_blocks` of
+		/// an ordered job is 144 at most.
 		BadPeriods,
 		/// Escrow or deposit would exceed the range of amounts.
 		AmountOverflow,

@@ -388,6 +388,10 @@ pub mod pallet {
 			);
 			assert!(T::MaxApplicants::get() >= MAX_REPLICAS, "MaxApplicants below MAX_REPLICAS");
 			assert!(T::MinPeriod::get() > 0, "MinPeriod must be at least one block");
+			assert!(
+				T::MinPeriod::get() <= listings::ORDER_BLOCKS,
+				"MinPeriod above what an ordered job may name"
+			);
 			assert!(T::ModelPollBlocks::get() > 0, "ModelPollBlocks must be at least one block");
 			assert!(T::RetentionBlocks::get() > 0, "RetentionBlocks must be at least one block");
 			assert!(
@@ -428,7 +432,7 @@ pub mod pallet {
 		}
 
 		/// Orders a job from `trainer` at its listing's price or more; only `trainer` may
-		/// apply. The protocol fee is as for `submit_job`.
+		/// apply, within 144 blocks. The protocol fee is as for `submit_job`.
 		#[pallet::call_index(1)]
 		#[pallet::weight(T::WeightInfo::order().saturating_add(T::Audits::can_seat_weight()))]
 		pub fn order(

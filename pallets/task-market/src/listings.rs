@@ -3,8 +3,15 @@
 use crate::{Config, Error, Event, Listing, Listings, Pallet, SweptListing, WeightInfo};
 use frame_support::{ensure, pallet_prelude::DispatchResult, traits::Get, weights::Weight};
 use trainyard_program::spec::JobSpec;
-use trainyard_protocol::job::{Balance, Terms};
+use trainyard_protocol::{
+	job::{Balance, BlockNumber, Terms},
+	price::LEAST_STAY,
+};
 use trainyard_traits::TrainerRegistry;
+
+/// Most blocks for the trainer of an ordered job to apply: as many as the least place costs. Longer than that
+/// a submitter and its own trainer would hold the fee of the day, and take it where it rises.
+pub const ORDER_BLOCKS: BlockNumber = LEAST_STAY;
 
 impl<T: Config> Pallet<T> {
 	pub(crate) fn do_post_listing(trainer: T::AccountId, listing: Listing) -> DispatchResult {
@@ -60,6 +67,7 @@ impl<T: Config> Pallet<T> {
 		ensure!(T::Trainers::is_trainer(&trainer), Error::<T>::NotATrainer);
 		ensure!(submitter != trainer, Error::<T>::SubmitterCannotTrain);
 		ensure!(terms.replicas == 1, Error::<T>::BadReplicas);
+		ensure!(terms.apply_blocks <= ORDER_BLOCKS, Error::<T>::BadPeriods);
 		ensure!(terms.price_per_ut >= listing.price_per_ut, Error::<T>::PriceBelowListing);
 		let spec = Self::checked(spec)?;
 		let quote = Self::checked_quote(&spec, &terms)?;

@@ -184,7 +184,7 @@ impl Config for Test {
 	type RecordBase = RecordBase;
 	type RecordByte = RecordByte;
 	type MinPeriod = ConstU32<2>;
-	type MaxApplyBlocks = ConstU32<20>;
+	type MaxApplyBlocks = ConstU32<200>;
 	type MaxTrainingBlocks = ConstU32<50>;
 	type RevealBlocks = ConstU32<15>;
 	type AuditDeadline = ConstU32<AUDIT_DEADLINE>;

@@ -283,6 +283,36 @@ fn the_fee_follows_what_is_minted_over_many_blocks() {
 	}
 }
 
+/// A job that no committee could audit is not posted: nobody would have looked at its result.
+#[test]
+fn without_three_verifiers_nothing_is_posted() {
+	let none: sp_runtime::DispatchError = pallet_task_market::Error::<Runtime>::NoCommittee.into();
+	let mut chain = Chain::development();
+	chain.run(1);
+	let spec = JobSpec::noisy_example;
+	let posts =
+		|terms| pallet_task_market::Call::submit_job { spec: spec(), terms, max_fee_per_ut: TRY };
+	assert_eq!(chain.call(Bob, posts(terms())), Err(none));
+	assert!(chain.state(|| Runtime::quote(spec(), terms())).is_some(), "the terms are good");
+	let mut chain = self::chain();
+	// One of three verifiers is the submitter.
+	assert_eq!(chain.call(Eve, posts(terms())), Err(none));
+	// Fifteen seats that draw two of many segments each; three would see too little.
+	let mut long = spec();
+	(long.training.steps, long.training.checkpoint_interval) = (2_000, 2);
+	let many = Terms { verifiers: 15, audit_segments: 3, ..terms() };
+	let audit_fee = chain.state(|| Runtime::audit_fee(long.clone(), many.clone())).expect("valid");
+	let many = Terms { audit_fee, ..many };
+	let call = pallet_task_market::Call::submit_job {
+		spec: long.clone(),
+		terms: many.clone(),
+		max_fee_per_ut: TRY,
+	};
+	assert!(chain.state(|| Runtime::quote(long, many)).is_some());
+	assert_eq!(chain.call(Bob, call), Err(none));
+	assert_ok!(chain.call(Bob, posts(terms())));
+}
+
 /// The deposit follows the training power of those who make blocks, two sessions after it changed. It covers what a
 /// false result gains, whatever part of all training they have.
 #[test]

@@ -103,14 +103,15 @@ pub struct Posted {
 	pub escrow: Balance,
 }
 
-/// Returns the most that a submitter pays for a `ut` who named nothing and was quoted this fee: a quarter more.
-/// Others may post in the meantime, and the base rises where little is trained.
+/// Returns the most that a submitter pays for a `ut` who named nothing and was quoted this fee: twice as much.
+/// Others may post in the meantime, and the base rises where little is trained. With little more than the quote
+/// whoever posts a little before it would keep it out.
 fn most_fee(quoted: Balance) -> Balance {
-	quoted.saturating_add(quoted / 4)
+	quoted.saturating_mul(2)
 }
 
 /// Posts a job; with `trainer`, orders it from that trainer through its listing. It is not posted where the
-/// protocol fee for a `ut` is above `max_fee`, or without that a quarter above what the chain quotes.
+/// protocol fee for a `ut` is above `max_fee`, or without that twice what the chain quotes.
 pub async fn post(
 	sender: &Transactor,
 	spec: &CheckedSpec,

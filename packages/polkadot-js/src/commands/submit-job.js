@@ -52,7 +52,7 @@ export default {
 		},
 		'max-fee': {
 			value: 'TRY',
-			help: 'most protocol fee for one ut of training; default: a quarter more than the chain quotes',
+			help: 'most protocol fee for one ut of training; default: twice what the chain quotes',
 		},
 		trainer: { value: 'ADDRESS', help: 'order from this trainer, through its listing' },
 		'dry-run': { help: 'print the job as JSON and what it would cost; post nothing' },
@@ -154,17 +154,17 @@ export async function quote(api, key, wanted) {
 	);
 }
 
-/** A quarter more than the protocol fee that the chain quotes for a `ut` of a job; nothing where it quotes none. */
+/** Twice the protocol fee that the chain quotes for a `ut` of a job; nothing where it quotes none. */
 async function mostFee(api, spec, terms) {
 	const cost = await api.call.trainyardApi.quote(spec, terms);
 	// An invalid job is for the chain to refuse.
 	const quoted = cost.isNone ? 0n : cost.unwrap().feePerUt.toBigInt();
-	return quoted + quoted / 4n;
+	return 2n * quoted;
 }
 
 /**
  * Posts a job, or orders it from `trainer`. It fails with `FeeRose` where the protocol fee for a `ut` is above
- * `maxFee` by then, or without that a quarter above what the chain quotes. Returns its number and the hash of its
+ * `maxFee` by then, or without that twice what the chain quotes. Returns its number and the hash of its
  * block.
  */
 export async function postJob(api, key, job, trainer, maxFee) {

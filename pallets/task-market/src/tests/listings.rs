@@ -125,3 +125,25 @@ fn orders_are_checked() {
 		assert_noop!(order(SUBMITTER, 11, terms(1)), Error::<Test>::NotATrainer);
 	});
 }
+
+/// A submitter and its own trainer would otherwise hold the fee of a day, and take it only where it rises.
+#[test]
+fn an_ordered_job_waits_for_a_quarter_of_an_hour() {
+	run(|| {
+		assert_ok!(TaskMarket::post_listing(
+			RuntimeOrigin::signed(11),
+			1,
+			u64::MAX,
+			Text::default()
+		));
+		let within = |apply_blocks| Terms { apply_blocks, ..terms(1) };
+		let order = |terms| {
+			let origin = RuntimeOrigin::signed(SUBMITTER);
+			TaskMarket::order(origin, 11, JobSpec::noisy_example(), terms, u128::MAX)
+		};
+		assert_noop!(order(within(145)), Error::<Test>::BadPeriods);
+		assert_ok!(order(within(144)));
+		// Whoever lets anybody apply may wait for longer.
+		assert_eq!(post_with(SUBMITTER, within(145)), 1);
+	});
+}

@@ -141,7 +141,7 @@ fn terms_are_checked() {
 		refuse(Terms { audit_fee: 2_499, ..terms(1) }, Error::AuditFeeTooLow);
 		refuse(Terms { audit_fee: 10_001, ..terms(1) }, Error::AuditFeeTooHigh);
 		refuse(Terms { apply_blocks: 1, ..terms(1) }, Error::BadPeriods);
-		refuse(Terms { apply_blocks: 21, ..terms(1) }, Error::BadPeriods);
+		refuse(Terms { apply_blocks: 201, ..terms(1) }, Error::BadPeriods);
 		refuse(Terms { training_blocks: 1, ..terms(1) }, Error::BadPeriods);
 		refuse(Terms { training_blocks: 51, ..terms(1) }, Error::BadPeriods);
 		refuse(Terms { price_per_ut: u128::MAX, ..terms(1) }, Error::AmountOverflow);

@@ -124,7 +124,7 @@ pub struct Submit {
 	/// Order it from this trainer, through its listing: nobody else may take it
 	#[arg(long, value_name = "ACCOUNT", value_parser = parse_account)]
 	trainer: Option<AccountId32>,
-	/// Most protocol fee for one ut of training (in TRY); without it a quarter more than the chain quotes
+	/// Most protocol fee for one ut of training (in TRY); without it twice what the chain quotes
 	#[arg(long, value_name = "TRY", value_parser = amount::parse)]
 	max_fee: Option<Balance>,
 	/// Only post it; exit code 0 when it is on chain
