@@ -56,7 +56,7 @@ pub const FIRST_FEE: Balance = 432_000_000_000;
 pub const TRAINING_TENTHS: Balance = 6;
 /// The whole, of which [`TRAINING_TENTHS`] are a part.
 pub const TENTHS: Balance = 10;
-/// The least that power is counted as [worth](worth), as a multiple of the fee that was burned for it: training
+/// The least that power is counted as in [`worth`], as a multiple of the fee that was burned for it: training
 /// has six tenths of what is minted at most, and [`BURNED_PART`] is burned for it. It is what power is worth
 /// where all who train make blocks.
 pub const POWER_WORTH: Balance = 4;
