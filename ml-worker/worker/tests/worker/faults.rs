@@ -50,7 +50,7 @@ fn a_disk_that_is_full_stops_the_run_and_loses_nothing() {
 	let script = r#"
 		disk="$1/disk"; mkdir "$disk"; mount -t tmpfs -o size=24m none "$disk"
 		"$2" train "$3" --out "$disk/out" 2>"$1/said" & pid=$!
-		while [ "$(ls "$disk/out/checkpoints" 2>/dev/null | wc -l)" -lt 5 ]; do sleep 0.01; done
+		while kill -0 $pid && [ "$(ls "$disk/out/checkpoints" 2>/dev/null | wc -l)" -lt 5 ]; do sleep 0.01; done
 		cat /dev/zero >"$disk/filler" 2>/dev/null || true
 		status=0; wait $pid || status=$?
 		cat "$1/said"; echo "status $status"
