@@ -16,6 +16,7 @@
 #![doc = include_str!("../examples/train_two_steps.rs")]
 #![doc = "```"]
 
+mod chains;
 mod compute;
 mod cuda;
 mod device;
@@ -33,6 +34,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub use chains::ChainBatches;
 pub use compute::{Compute, Target};
 pub use device::DeviceError;
 pub use fault::{Fault, MadeBy};

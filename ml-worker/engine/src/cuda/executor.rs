@@ -2,12 +2,16 @@
 
 use super::{
 	backend::{Arg, Backend},
+	chains,
 	launches::Launches,
-	operators, Accelerator, Buffer, DeviceError, DeviceMemory, Inputs, Outputs,
+	operators, Accelerator, Buffer, Chains, DeviceError, DeviceMemory, Inputs, Outputs,
 };
 use crate::execute::CompiledProgram;
 use std::{fmt, sync::Arc};
-use trainyard_program::ops::{Program, Role, TensorId};
+use trainyard_program::{
+	ops::{Program, Role, TensorId},
+	H256,
+};
 
 /// Executes programs on a device.
 pub struct Executor<B: Backend> {
@@ -95,6 +99,18 @@ impl<B: Backend> Accelerator for Executor<B> {
 			next.push((name, buffer, flag != 0.0));
 		}
 		Ok(Outputs { next, values: results })
+	}
+
+	fn chains_at_a_time(&self, size: u32) -> u32 {
+		chains::at_a_time(size, self.backend.multiprocessors())
+	}
+
+	fn chains(
+		&self,
+		chains: Chains<'_>,
+		go_on: &mut dyn FnMut(u32) -> bool,
+	) -> Result<Option<Vec<H256>>, DeviceError> {
+		chains::run(&self.backend, chains, go_on)
 	}
 }
 

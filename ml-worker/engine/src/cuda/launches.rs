@@ -23,24 +23,53 @@ const SIDES: [u64; 3] = [128, 64, 32];
 /// Elements of the largest buffer for results of parts of a product.
 const MOST_PARTS: u64 = 1 << 28;
 
-/// Kernels of a product, by side of the tile.
-pub type Tiles = [&'static str; 3];
+/// Multiples that make a product one of whole tiles: of its rows and columns, and of its terms.
+const WHOLE: [u32; 2] = [128, 8];
+
+/// Kernels of a product.
+#[derive(Clone, Copy, Debug)]
+pub struct Kernels {
+	/// By side of the tile.
+	tiles: [&'static str; 3],
+	/// For results of whole tiles of the largest side.
+	whole: Option<&'static str>,
+}
+
 /// Kernels of MatMul, by whether the operands are transposed.
-pub const MATMUL: [[Tiles; 2]; 2] = [
+pub const MATMUL: [[Kernels; 2]; 2] = [
 	[
-		["matmul_nn_128", "matmul_nn_64", "matmul_nn_32"],
-		["matmul_nt_128", "matmul_nt_64", "matmul_nt_32"],
+		Kernels {
+			tiles: ["matmul_nn_128", "matmul_nn_64", "matmul_nn_32"],
+			whole: Some("matmul_nn_whole"),
+		},
+		Kernels {
+			tiles: ["matmul_nt_128", "matmul_nt_64", "matmul_nt_32"],
+			whole: Some("matmul_nt_whole"),
+		},
 	],
 	[
-		["matmul_tn_128", "matmul_tn_64", "matmul_tn_32"],
-		["matmul_tt_128", "matmul_tt_64", "matmul_tt_32"],
+		Kernels {
+			tiles: ["matmul_tn_128", "matmul_tn_64", "matmul_tn_32"],
+			whole: Some("matmul_tn_whole"),
+		},
+		Kernels {
+			tiles: ["matmul_tt_128", "matmul_tt_64", "matmul_tt_32"],
+			whole: Some("matmul_tt_whole"),
+		},
 	],
 ];
+/// Kernels of a link of chains of drilling.
+pub const CHAIN_LINK: Kernels = Kernels {
+	tiles: ["chain_link_128", "chain_link_64", "chain_link_32"],
+	whole: Some("chain_link_whole"),
+};
 /// Kernels of Conv2d.
-pub const CONV: Tiles = ["conv_128", "conv_64", "conv_32"];
+pub const CONV: Kernels = Kernels { tiles: ["conv_128", "conv_64", "conv_32"], whole: None };
 /// Kernels of Conv2dWeightGrad.
-pub const CONV_WEIGHT_GRAD: Tiles =
-	["conv_weight_grad_128", "conv_weight_grad_64", "conv_weight_grad_32"];
+pub const CONV_WEIGHT_GRAD: Kernels = Kernels {
+	tiles: ["conv_weight_grad_128", "conv_weight_grad_64", "conv_weight_grad_32"],
+	whole: None,
+};
 
 /// A product: `batch` results of `[m, n]`, dot products of `k` terms.
 #[derive(Clone, Copy, Debug)]
@@ -56,6 +85,17 @@ pub struct Product {
 }
 
 impl Product {
+	/// Elements of all results.
+	fn len(self) -> u64 {
+		u64::from(self.batch) * u64::from(self.m) * u64::from(self.n)
+	}
+
+	/// Returns whether results are whole tiles of the largest side.
+	fn is_whole(self) -> bool {
+		let [side, terms] = WHOLE;
+		self.m % side == 0 && self.n % side == 0 && self.k % terms == 0 && self.k > 0
+	}
+
 	/// Index of the tile among [`SIDES`], and in how many parts the terms are taken: 1, or as many
 	/// as there are blocks of terms. Every choice gives the same bits; this one takes the largest
 	/// tile that still gives work to each of `multiprocessors`.
@@ -190,23 +230,16 @@ impl<B: Backend> Launches<'_, B> {
 	/// A product by one of `kernels`; with the windows of a convolution.
 	pub fn product(
 		&self,
-		kernels: Tiles,
+		kernels: Kernels,
 		x: &B::Buffer,
 		y: &B::Buffer,
 		size: Product,
 		window: Option<Geometry>,
 	) -> Result<B::Buffer, DeviceError> {
-		let Product { batch, m, n, k } = size;
 		let (tile, parts) = size.choose(self.0.multiprocessors());
-		let len = u64::from(batch) * u64::from(m) * u64::from(n);
+		let len = size.len();
 		let out = self.0.allocate((len * u64::from(parts)) as usize)?;
-		let mut arguments = vec![Arg::Buffer(x), Arg::Buffer(y), Arg::Buffer(&out)];
-		arguments.extend([m, n, k, parts].map(Arg::U32));
-		arguments.push(Arg::U64(len));
-		arguments.extend(window.map(Arg::Window));
-		let tiles = u64::from(m).div_ceil(SIDES[tile]) * u64::from(n).div_ceil(SIDES[tile]);
-		let blocks = tiles * u64::from(batch) * u64::from(parts);
-		self.blocks(kernels[tile], blocks, THREADS, &arguments)?;
+		self.tiles(kernels, tile, [x, y, &out], size, parts, window)?;
 		if parts == 1 {
 			return Ok(out);
 		}
@@ -214,6 +247,43 @@ impl<B: Backend> Launches<'_, B> {
 		let arguments = [Arg::Buffer(&out), Arg::Buffer(&total), Arg::U64(len), Arg::U32(parts)];
 		self.each("sum_parts", len, &arguments)?;
 		Ok(total)
+	}
+
+	/// A product by one of `kernels`, into `out`, whose blocks take all terms in turn.
+	pub fn whole_product(
+		&self,
+		kernels: Kernels,
+		x: &B::Buffer,
+		y: &B::Buffer,
+		out: &B::Buffer,
+		size: Product,
+	) -> Result<(), DeviceError> {
+		let (tile, _) = size.choose(self.0.multiprocessors());
+		self.tiles(kernels, tile, [x, y, out], size, 1, None)
+	}
+
+	/// Launches the kernel of a tile, on both operands and the results.
+	fn tiles(
+		&self,
+		kernels: Kernels,
+		tile: usize,
+		[x, y, out]: [&B::Buffer; 3],
+		size: Product,
+		parts: u32,
+		window: Option<Geometry>,
+	) -> Result<(), DeviceError> {
+		let Product { batch, m, n, k } = size;
+		let mut arguments = vec![Arg::Buffer(x), Arg::Buffer(y), Arg::Buffer(out)];
+		arguments.extend([m, n, k, parts].map(Arg::U32));
+		arguments.push(Arg::U64(size.len()));
+		arguments.extend(window.map(Arg::Window));
+		let tiles = u64::from(m).div_ceil(SIDES[tile]) * u64::from(n).div_ceil(SIDES[tile]);
+		let blocks = tiles * u64::from(batch) * u64::from(parts);
+		let kernel = match kernels.whole {
+			Some(whole) if tile == 0 && size.is_whole() => whole,
+			_ => kernels.tiles[tile],
+		};
+		self.blocks(kernel, blocks, THREADS, &arguments)
 	}
 }
 
@@ -246,6 +316,12 @@ mod tests {
 		assert_eq!(choose(1, 64, 576, 50_176), (1, 98));
 		assert_eq!(choose(1, 10, 128, 64), (2, 1));
 		assert_eq!(choose(1, 1, 1, 0), (2, 1));
+		let whole = |m, n, k| Product { batch: 1, m, n, k }.is_whole();
+		assert!(whole(128, 256, 8) && whole(1_024, 128, 520));
+		assert!(!whole(130, 128, 8) && !whole(128, 64, 8) && !whole(128, 128, 4));
+		assert!(!whole(128, 128, 0), "a product of no terms is zero, and has no tile of them");
+		// Each block of threads of 17 multiprocessors has a part of the terms.
+		assert_eq!(Product { batch: 1, m: 128, n: 128, k: 8_200 }.choose(17), (0, 17));
 		// No room for parts.
 		assert_eq!(choose(1, 32, 32, 1 << 31), (2, 1));
 	}

@@ -13,6 +13,7 @@
 //! | `backend` | what a device can do: buffers, copies, launches |
 //! | `operators`, `launches` | operators of the program as launches |
 //! | `executor` | a whole program on a device |
+//! | `chains` | chains of drilling, many at a time |
 //! | `check` | whether a device computes as IEEE 754 says |
 //! | `jobs` | whether steps and evaluations of three small jobs have the bits of the reference |
 //! | `driver` | the GPU (feature `cuda`) |
@@ -21,6 +22,8 @@
 
 #[cfg(any(test, feature = "cuda"))]
 mod backend;
+#[cfg(any(test, feature = "cuda"))]
+mod chains;
 #[cfg(any(test, feature = "cuda"))]
 mod check;
 #[cfg(feature = "cuda")]
@@ -42,7 +45,7 @@ use super::{
 	execute::CompiledProgram,
 };
 use std::{collections::BTreeMap, sync::Arc};
-use trainyard_program::{ops::TensorId, reference::StepContext};
+use trainyard_program::{ops::TensorId, reference::StepContext, H256};
 
 /// The inputs of a program on a device.
 pub struct Inputs<'a> {
@@ -64,6 +67,17 @@ pub struct Outputs {
 	pub values: Vec<Vec<f32>>,
 }
 
+/// Chains of drilling of one size, each under a seed of its own.
+#[derive(Clone, Copy, Debug)]
+pub struct Chains<'a> {
+	/// Rows and columns of the matrices.
+	pub size: u32,
+	/// Products of a chain.
+	pub links: u32,
+	/// Their seeds.
+	pub seeds: &'a [H256],
+}
+
 /// Executes programs on a device that is not the processor.
 pub trait Accelerator: DeviceMemory {
 	/// Executes a program, and returns the tensors `wanted`.
@@ -73,6 +87,18 @@ pub trait Accelerator: DeviceMemory {
 		inputs: Inputs<'_>,
 		wanted: &[TensorId],
 	) -> Result<Outputs, DeviceError>;
+
+	/// Returns how many chains of this size to compute at a time, so that all of the device works.
+	fn chains_at_a_time(&self, size: u32) -> u32;
+
+	/// Computes chains. Returns the content hash of the last `X` of each, or `None` where `go_on`
+	/// returned false. It is called after every link that was launched, with how many were; the
+	/// device may be some hundreds of launches behind.
+	fn chains(
+		&self,
+		chains: Chains<'_>,
+		go_on: &mut dyn FnMut(u32) -> bool,
+	) -> Result<Option<Vec<H256>>, DeviceError>;
 }
 
 /// Returns the GPU with this number. It is opened and checked once in a process.
@@ -88,6 +114,7 @@ pub fn open(ordinal: usize) -> Result<Arc<dyn Accelerator>, DeviceError> {
 	check::check(&backend)?;
 	let accelerator: Arc<dyn Accelerator> = Arc::new(executor::Executor::new(backend));
 	jobs::check(&accelerator)?;
+	chains::check(&*accelerator)?;
 	open.insert(ordinal, accelerator.clone());
 	Ok(accelerator)
 }

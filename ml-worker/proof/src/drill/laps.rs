@@ -1,8 +1,9 @@
-//! Computes laps of stints, one after the other on one thread: a machine computes as many at a time as
-//! it has cores.
+//! Computes laps of stints: on the processor one after the other on one thread, so that a machine
+//! computes as many at a time as it has cores; on a GPU many at a time.
 
 use super::UnitError;
-use trainyard_engine::{EngineError, Isa, ProgramRunner};
+use std::ops::Range;
+use trainyard_engine::{ChainBatches, DeviceError, EngineError, Isa, ProgramRunner, Target};
 use trainyard_program::reference::StepContext;
 use trainyard_protocol::{
 	drill::{chain_state, program},
@@ -42,11 +43,48 @@ impl Laps {
 	}
 }
 
+/// What computes laps on a GPU.
+pub struct LapBatches {
+	chains: ChainBatches,
+	processor: Laps,
+}
+
+impl LapBatches {
+	/// Prepares to compute laps there; `None` if it is the processor.
+	pub fn new(target: &Target) -> Result<Option<Self>, UnitError> {
+		let Some(chains) = ChainBatches::new(target, LAP_SIZE, LAP_LINKS) else { return Ok(None) };
+		Ok(Some(Self { chains, processor: Laps::chosen()? }))
+	}
+
+	/// Returns how many laps give work to all of the GPU.
+	pub fn at_a_time(&self) -> u32 {
+		self.chains.at_a_time()
+	}
+
+	/// Computes these laps of the stint with this seed, as [`Laps::compute`] does.
+	pub fn compute(&self, seed: &H256, laps: Range<u32>) -> Result<Vec<H256>, UnitError> {
+		let seeds: Vec<H256> = laps.map(|index| lap_seed(seed, index)).collect();
+		let found = self.chains.compute(&seeds, &mut |_| true)?.unwrap_or_default();
+		Ok(found.into_iter().map(|content| chain_state(LAP_SIZE, content)).collect())
+	}
+
+	/// Computes a lap on the processor, and fails if it has another result there: the GPU, or its
+	/// memory, makes errors.
+	pub fn confirm(&self, seed: &H256, index: u32, result: &H256) -> Result<(), UnitError> {
+		if self.processor.compute(seed, index)? == *result {
+			return Ok(());
+		}
+		let what = format!("lap {index} of a stint has another result there");
+		Err(EngineError::Device(DeviceError::Differs(what)).into())
+	}
+}
+
 #[cfg(test)]
 mod tests {
 	use super::*;
 	use crate::drill::{compute, Options, Unit};
 	use std::sync::atomic::AtomicBool;
+	use trainyard_engine::Compute;
 	use trainyard_protocol::stint::LAP;
 
 	/// A lap is the unit that the pages define, on any number of threads.
@@ -63,5 +101,26 @@ mod tests {
 			assert_eq!(laps.compute(&seed, index).unwrap(), expected.state);
 			assert_eq!(alone.install(|| laps.compute(&seed, index)).unwrap(), expected.state);
 		}
+	}
+
+	/// Laps on a GPU, where there is one, are those of the processor.
+	#[test]
+	fn laps_of_a_gpu_are_those_of_the_processor() {
+		let cpu = Compute::Cpu.target().unwrap();
+		assert!(LapBatches::new(&cpu).unwrap().is_none());
+		let target = match Compute::Cuda(0).target() {
+			Ok(target) => target,
+			Err(why) => return println!("not on a GPU: {why}"),
+		};
+		let batches = LapBatches::new(&target).unwrap().unwrap();
+		let seed = H256([7; 32]);
+		let (first, count) = (1_000, batches.at_a_time() + 3);
+		let found = batches.compute(&seed, first..first + count).unwrap();
+		assert_eq!(found.len(), count as usize);
+		for at in [0, 1, count / 2, count - 1] {
+			batches.confirm(&seed, first + at, &found[at as usize]).unwrap();
+		}
+		let wrong = batches.confirm(&seed, first, &found[1]).unwrap_err().to_string();
+		assert!(wrong.contains("lap 1000 of a stint has another result"), "{wrong}");
 	}
 }

@@ -1,8 +1,8 @@
 //! Computes units of drilling with the engine's kernels. It gives the bits of
 //! `trainyard_protocol::drill::reference`, and is much faster.
 //!
-//! A chain and a calibration are executed program by program on the processor; a trial is a
-//! training on the device that was chosen, whose checkpoints are not kept.
+//! A calibration is executed program by program on the processor, and so is a chain where no GPU was
+//! chosen; a trial is a training on the device that was chosen, whose checkpoints are not kept.
 
 mod cheat;
 mod laps;
@@ -10,13 +10,15 @@ mod laps;
 mod tests;
 
 pub use cheat::fabricate;
-pub use laps::Laps;
+pub use laps::{LapBatches, Laps};
 
 use std::sync::{
 	atomic::{AtomicBool, Ordering},
 	Arc,
 };
-use trainyard_engine::{Compute, Data, Engine, EngineError, Isa, ProgramRunner, State, Target};
+use trainyard_engine::{
+	ChainBatches, Compute, Data, Engine, EngineError, Isa, ProgramRunner, State, Target,
+};
 use trainyard_program::{ops::Program, reference::StepContext, spec::CheckedSpec};
 use trainyard_protocol::{
 	drill::{
@@ -56,11 +58,13 @@ pub struct Unit<'a> {
 
 /// How a unit is computed.
 pub struct Options<'a> {
-	/// The device on which trials are trained; its instruction set computes the other units.
+	/// The device on which trials are trained and chains are computed; calibrations are computed on
+	/// the processor.
 	pub target: Target,
 	/// The data that a trial trains and validates on.
 	pub data: Option<Arc<Data>>,
-	/// Called after every link, pass or step, with how many are done and how many there are.
+	/// Called after every link, pass or step, with how many are done and how many there are. Links on
+	/// a GPU count when they were given to it.
 	pub progress: &'a mut dyn FnMut(u32, u32),
 	/// Once it is set, the work ends after the present link, pass or step.
 	pub stop: &'a AtomicBool,
@@ -97,6 +101,9 @@ pub fn compute(unit: Unit<'_>, mut options: Options<'_>) -> Result<UnitResult, U
 	unit.template.validate()?;
 	match unit.template {
 		Template::Chain { size, links } => {
+			if let Some(batches) = ChainBatches::new(&options.target, *size, *links) {
+				return chain_there(&batches, *size, *links, unit.seed, &mut options);
+			}
 			let isa = options.isa()?;
 			let begin = ProgramRunner::new(program::begin(*size), isa)?;
 			let mut state = begin.zeros()?;
@@ -118,6 +125,24 @@ pub fn compute(unit: Unit<'_>, mut options: Options<'_>) -> Result<UnitResult, U
 			trial(&spec, unit.seed, data, &mut options)
 		}
 	}
+}
+
+/// Computes a chain on a GPU.
+fn chain_there(
+	batches: &ChainBatches,
+	size: u32,
+	links: u32,
+	seed: H256,
+	options: &mut Options<'_>,
+) -> Result<UnitResult, UnitError> {
+	options.check()?;
+	let mut go_on = |done| {
+		(options.progress)(done, links);
+		!options.stop.load(Ordering::Relaxed)
+	};
+	let found = batches.compute(&[seed], &mut go_on)?.and_then(|found| found.first().copied());
+	let content = found.ok_or(UnitError::Stopped)?;
+	Ok(UnitResult { state: chain_state(size, content), score: None })
 }
 
 /// Executes `program` at each of `steps`.

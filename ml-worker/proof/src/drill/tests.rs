@@ -27,6 +27,14 @@ fn everywhere(unit: Unit<'_>, data: Option<&Arc<Data>>) -> Vec<(String, UnitResu
 			found.push((format!("{isa} on {threads}"), result.unwrap()));
 		}
 	}
+	match Compute::Cuda(0).target() {
+		Ok(target) => {
+			let (stop, data) = (AtomicBool::new(false), data.cloned());
+			let options = Options { target, data, progress: &mut |_, _| {}, stop: &stop };
+			found.push(("a GPU".into(), compute(unit, options).unwrap()));
+		}
+		Err(why) => println!("not on a GPU: {why}"),
+	}
 	found
 }
 

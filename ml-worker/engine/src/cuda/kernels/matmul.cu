@@ -1,31 +1,7 @@
 // Products of matrices, and convolutions as products.
 #include "images.cuh"
-#include "product.cuh"
-
-// `batch` products of [m, k] and [k, n]; a transposed operand is stored as [k, m] or [n, k].
-template <bool TRANSPOSE_A, bool TRANSPOSE_B>
-struct MatMul {
-	const f32 *x, *y;
-	u32 m, n, k;
-
-	DEVICE MatMul(const f32* x, const f32* y, u32 m, u32 n, u32 k) : x(x), y(y), m(m), n(n), k(k) {}
-	static const bool A_TERMS_NEXT = !TRANSPOSE_A, B_TERMS_NEXT = TRANSPOSE_B;
-	typedef const f32* Left;
-	typedef const f32* Right;
-	DEVICE Left left(u64 batch, u32 row) const {
-		return x + batch * m * k + (TRANSPOSE_A ? (u64)row : (u64)row * k);
-	}
-	DEVICE Right right(u64 batch, u32 column) const {
-		return y + batch * k * n + (TRANSPOSE_B ? (u64)column * k : (u64)column);
-	}
-	DEVICE f32 a(Left row, u32 term) const { return row[TRANSPOSE_A ? (u64)term * m : term]; }
-	DEVICE f32 b(Right column, u32 term) const {
-		return column[TRANSPOSE_B ? term : (u64)term * n];
-	}
-	DEVICE u64 place(u64 batch, u32 row, u32 column) const {
-		return (batch * m + row) * n + column;
-	}
-};
+#include "matmul.cuh"
+#include "whole.cuh"
 
 // The place of window `column` among all the images.
 struct WindowPlace {
@@ -108,21 +84,19 @@ struct ConvWeightGrad {
 	DEVICE u64 place(u64, u32 row, u32 column) const { return (u64)row * n + column; }
 };
 
-#define MATMUL_PARAMETERS \
-	(const f32* x, const f32* y, f32* out, u32 m, u32 n, u32 k, u32 parts, u64 part_size)
-typedef MatMul<false, false> MatMulNN;
-typedef MatMul<false, true> MatMulNT;
-typedef MatMul<true, false> MatMulTN;
-typedef MatMul<true, true> MatMulTT;
-PRODUCT_KERNELS(matmul_nn, MatMulNN, MATMUL_PARAMETERS, (x, y, m, n, k))
-PRODUCT_KERNELS(matmul_nt, MatMulNT, MATMUL_PARAMETERS, (x, y, m, n, k))
-PRODUCT_KERNELS(matmul_tn, MatMulTN, MATMUL_PARAMETERS, (x, y, m, n, k))
-PRODUCT_KERNELS(matmul_tt, MatMulTT, MATMUL_PARAMETERS, (x, y, m, n, k))
+PRODUCT_KERNELS(matmul_nn, MatMulNN, Plain, MATMUL_PARAMETERS, (x, y, m, n, k))
+PRODUCT_KERNELS(matmul_nt, MatMulNT, Plain, MATMUL_PARAMETERS, (x, y, m, n, k))
+PRODUCT_KERNELS(matmul_tn, MatMulTN, Plain, MATMUL_PARAMETERS, (x, y, m, n, k))
+PRODUCT_KERNELS(matmul_tt, MatMulTT, Plain, MATMUL_PARAMETERS, (x, y, m, n, k))
+WHOLE_KERNEL(matmul_nn_whole, false, false, Plain)
+WHOLE_KERNEL(matmul_nt_whole, false, true, Plain)
+WHOLE_KERNEL(matmul_tn_whole, true, false, Plain)
+WHOLE_KERNEL(matmul_tt_whole, true, true, Plain)
 
 #define CONV_PARAMETERS \
 	(const f32* x, const f32* y, f32* out, u32 m, u32 n, u32 k, u32 parts, u64 part_size, Window w)
-PRODUCT_KERNELS(conv, Conv, CONV_PARAMETERS, (x, y, m, n, k, w))
-PRODUCT_KERNELS(conv_weight_grad, ConvWeightGrad, CONV_PARAMETERS, (x, y, m, n, k, w))
+PRODUCT_KERNELS(conv, Conv, Plain, CONV_PARAMETERS, (x, y, m, n, k, w))
+PRODUCT_KERNELS(conv_weight_grad, ConvWeightGrad, Plain, CONV_PARAMETERS, (x, y, m, n, k, w))
 
 // Adds the blocks' results of a product, [parts, n], in ascending order.
 KERNEL sum_parts(const f32* x, f32* out, u64 n, u32 parts) {

@@ -34,11 +34,17 @@ DEVICE void step(f32 (&acc)[ROWS][COLS], const f32* a, const f32* b, u32 tx, u32
 	}
 }
 
+// What becomes of a result before it is stored: nothing.
+struct Plain {
+	static DEVICE f32 of(f32 x) { return x; }
+};
+
 // A tile of 16 ROWS x 16 COLS results. `Problem` gives sizes `m`, `n`, `k`, the elements of both
 // operands, and the place of a result: typename Left, left(batch, row), a(Left, term); typename
 // Right, right(batch, column), b(Right, term); place(batch, row, column); A_TERMS_NEXT,
-// B_TERMS_NEXT: whether neighbouring terms are neighbours in memory.
-template <class Problem, u32 ROWS, u32 COLS, u32 DEPTH>
+// B_TERMS_NEXT: whether neighbouring terms are neighbours in memory. `Finish` is applied to each
+// result that has all its terms.
+template <class Problem, class Finish, u32 ROWS, u32 COLS, u32 DEPTH>
 DEVICE void product(const Problem& p, f32* out, u32 parts, u64 part_size) {
 	const u32 HEIGHT = SIDE * ROWS, WIDTH = SIDE * COLS;
 	// Elements of a tile that a thread brings.
@@ -113,7 +119,7 @@ DEVICE void product(const Problem& p, f32* out, u32 parts, u64 part_size) {
 	}
 	bool stored = false;
 	// Stores the results of a block of terms, or adds them to what is stored.
-	auto store = [&]() {
+	auto store = [&](bool all) {
 #pragma unroll
 		for (u32 i = 0; i < ROWS; i++) {
 			u32 y = row + spread<ROWS>(ty, i);
@@ -122,7 +128,8 @@ DEVICE void product(const Problem& p, f32* out, u32 parts, u64 part_size) {
 				u32 x = column + spread<COLS>(tx, j);
 				if (y < p.m && x < p.n) {
 					f32* slot = out + p.place(batch, y, x);
-					*slot = stored ? add(*slot, acc[i][j]) : acc[i][j];
+					f32 sum = stored ? add(*slot, acc[i][j]) : acc[i][j];
+					*slot = all ? Finish::of(sum) : sum;
 				}
 				acc[i][j] = 0.0f;
 			}
@@ -161,18 +168,18 @@ DEVICE void product(const Problem& p, f32* out, u32 parts, u64 part_size) {
 			if (more) keep(buffer);
 			from = more ? from + DEPTH : end;
 		}
-		store();
+		store(from >= end);
 	} while (from < end);
 }
 
 // Three tiles of each problem, for large, middle and small results.
-#define PRODUCT_KERNELS(name, Problem, PARAMETERS, ARGUMENTS) \
+#define PRODUCT_KERNELS(name, Problem, Finish, PARAMETERS, ARGUMENTS) \
 	extern "C" __global__ void __launch_bounds__(PRODUCT_THREADS, 1) name##_128 PARAMETERS { \
-		product<Problem, 8, 8, 8>(Problem ARGUMENTS, out, parts, part_size); \
+		product<Problem, Finish, 8, 8, 8>(Problem ARGUMENTS, out, parts, part_size); \
 	} \
 	extern "C" __global__ void __launch_bounds__(PRODUCT_THREADS, 2) name##_64 PARAMETERS { \
-		product<Problem, 4, 4, 16>(Problem ARGUMENTS, out, parts, part_size); \
+		product<Problem, Finish, 4, 4, 16>(Problem ARGUMENTS, out, parts, part_size); \
 	} \
 	extern "C" __global__ void __launch_bounds__(PRODUCT_THREADS, 2) name##_32 PARAMETERS { \
-		product<Problem, 2, 2, 16>(Problem ARGUMENTS, out, parts, part_size); \
+		product<Problem, Finish, 2, 2, 16>(Problem ARGUMENTS, out, parts, part_size); \
 	}

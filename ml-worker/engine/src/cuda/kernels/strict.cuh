@@ -27,6 +27,26 @@ DEVICE u32 bits(f32 x) { return __float_as_uint(x); }
 DEVICE f32 magnitude(f32 x) { return number(bits(x) & 0x7FFFFFFFu); }
 DEVICE f32 negated(f32 x) { return number(bits(x) ^ 0x80000000u); }
 
+// Four numbers from and to a place of 16 bytes' alignment, in one access where there is one.
+DEVICE void load_four(f32 x[4], const f32* from) {
+#ifdef __CUDACC__
+	float4 four = *(const float4*)from;
+	x[0] = four.x;
+	x[1] = four.y;
+	x[2] = four.z;
+	x[3] = four.w;
+#else
+	for (u32 i = 0; i < 4; i++) x[i] = from[i];
+#endif
+}
+DEVICE void store_four(f32* out, const f32 x[4]) {
+#ifdef __CUDACC__
+	*(float4*)out = make_float4(x[0], x[1], x[2], x[3]);
+#else
+	for (u32 i = 0; i < 4; i++) out[i] = x[i];
+#endif
+}
+
 // Number of this thread among all of the launch, and how many there are.
 DEVICE u64 thread_number() { return (u64)blockIdx.x * blockDim.x + threadIdx.x; }
 DEVICE u64 thread_count() { return (u64)gridDim.x * blockDim.x; }

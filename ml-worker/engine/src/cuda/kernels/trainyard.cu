@@ -1,5 +1,7 @@
 // Every kernel, in one unit.
+#include "chains.cu"
 #include "elementwise.cu"
+#include "hash.cu"
 #include "images.cu"
 #include "matmul.cu"
 #include "random.cu"

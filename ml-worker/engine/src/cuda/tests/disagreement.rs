@@ -3,9 +3,10 @@
 
 use super::devices;
 use crate::{
-	cuda::{jobs, Accelerator, DeviceError, Inputs, Outputs},
+	cuda::{chains, jobs, Accelerator, Chains, DeviceError, Inputs, Outputs},
 	device::{Buffer, DeviceMemory},
 	execute::CompiledProgram,
+	host,
 	tests::{checked, seed, small_spec, ADAM},
 	Engine, Target,
 };
@@ -15,8 +16,10 @@ use std::sync::{
 };
 use trainyard_program::{
 	ops::{Role, TensorId},
-	reference,
+	reference::{self, StepContext},
+	H256,
 };
+use trainyard_protocol::drill::program;
 
 /// A device that executes by the reference, and does something wrong on purpose.
 #[derive(Debug, Default)]
@@ -32,6 +35,10 @@ enum Wrong {
 	Bit(Role),
 	/// The same of the next state of this tensor.
 	Next(&'static str),
+	/// The last bit of the hash of the last chain.
+	Chain,
+	/// There is no hash of the last chain.
+	NoChain,
 	/// A program after that many is not possible.
 	Unsupported(u32),
 }
@@ -92,11 +99,44 @@ impl Accelerator for Scalar {
 		});
 		Ok(Outputs { next: next.collect(), values: wanted.iter().map(values_of).collect() })
 	}
+
+	fn chains_at_a_time(&self, _size: u32) -> u32 {
+		1
+	}
+
+	fn chains(
+		&self,
+		chains: Chains<'_>,
+		_go_on: &mut dyn FnMut(u32) -> bool,
+	) -> Result<Option<Vec<H256>>, DeviceError> {
+		let hash = |seed: &H256| {
+			let zeros = vec![0.0; (chains.size * chains.size) as usize];
+			let mut state = reference::State::from([(program::STATE.to_owned(), zeros.clone())]);
+			let list = |step| match step {
+				0 => program::begin(chains.size),
+				_ => program::link(chains.size),
+			};
+			for step in 0..=chains.links {
+				let moment = StepContext { seed: *seed, step };
+				let values = reference::run_at(&list(step), &zeros, &[], &state, moment);
+				values.unwrap().advance(&list(step), &mut state);
+			}
+			host::hash_of(&state[program::STATE])
+		};
+		let mut found: Vec<H256> = chains.seeds.iter().map(hash).collect();
+		match self.wrong {
+			Some(Wrong::Chain) => found.last_mut().unwrap().0[31] ^= 1,
+			Some(Wrong::NoChain) => drop(found.pop()),
+			_ => {}
+		}
+		Ok(Some(found))
+	}
 }
 
 fn checked_with(wrong: Option<Wrong>) -> Result<(), DeviceError> {
 	let device: Arc<dyn Accelerator> = Arc::new(Scalar { wrong, ..Scalar::default() });
-	jobs::check(&device)
+	jobs::check(&device)?;
+	chains::check(&*device)
 }
 
 #[test]
@@ -105,6 +145,7 @@ fn a_device_that_agrees_is_believed() {
 	for (name, target) in devices() {
 		let Target::Cuda(device) = target else { panic!() };
 		assert_eq!(jobs::check(&device), Ok(()), "{name}");
+		assert_eq!(chains::check(&*device), Ok(()), "{name}");
 	}
 }
 
@@ -120,6 +161,8 @@ fn one_wrong_bit_anywhere_is_found_and_named() {
 			"a multi-layer perceptron",
 			"layers.0.weight after a step",
 		),
+		(Wrong::Chain, "a lap of drilling", "another result"),
+		(Wrong::NoChain, "a lap of drilling", "no result"),
 	] {
 		let text = checked_with(Some(wrong)).unwrap_err().to_string();
 		assert!(text.contains(job) && text.contains(what), "{wrong:?}: {text}");

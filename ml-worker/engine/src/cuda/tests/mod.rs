@@ -2,6 +2,7 @@
 //! the processor, and every operator must give the bits of the scalar reference. With a GPU
 //! (feature `cuda`), the same tests also run on it.
 
+mod chains;
 mod disagreement;
 mod operators;
 mod simulator;

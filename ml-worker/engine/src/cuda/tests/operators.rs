@@ -1,6 +1,7 @@
-//! Every operator on the simulation against the scalar reference, over random shapes.
+//! Every operator on the simulation, and on a GPU where there is one, against the scalar reference, over
+//! random shapes.
 
-use super::simulated;
+use super::{simulated, simulator::Simulator};
 use crate::cuda::{backend::Backend, check, operators, DeviceError};
 use std::collections::BTreeMap;
 use trainyard_program::{
@@ -106,16 +107,28 @@ impl Case {
 	}
 }
 
-/// As many cases of an operator as `count`, on the simulation.
+/// As many cases of an operator as `count`, on the simulation, and on a GPU where there is one.
 fn cases(count: u32, seed: u32, mut make: impl FnMut(&mut Random, Range) -> Case) {
-	simulated(|simulator| {
-		for number in 0..count {
-			let mut random = Random { seed: seed * 1_000 + number, at: 0 };
-			let range = RANGES[number as usize % RANGES.len()];
-			let moment = StepContext { seed: H256::repeat_byte(number as u8), step: random.word() };
-			make(&mut random, range).check(&simulator, moment);
-		}
-	});
+	simulated(|simulator| cases_on(&simulator, count, seed, &mut make));
+	#[cfg(feature = "cuda")]
+	match crate::cuda::driver::Cuda::open(0) {
+		Ok(gpu) => cases_on(&gpu, count, seed, &mut make),
+		Err(why) => println!("not on a GPU: {why}"),
+	}
+}
+
+fn cases_on<B: Backend>(
+	backend: &B,
+	count: u32,
+	seed: u32,
+	make: &mut impl FnMut(&mut Random, Range) -> Case,
+) {
+	for number in 0..count {
+		let mut random = Random { seed: seed * 1_000 + number, at: 0 };
+		let range = RANGES[number as usize % RANGES.len()];
+		let moment = StepContext { seed: H256::repeat_byte(number as u8), step: random.word() };
+		make(&mut random, range).check(backend, moment);
+	}
 }
 
 /// Rows of labels below `cols`.
@@ -224,6 +237,41 @@ fn products() {
 		let kind = OpKind::BatchMatMul { a: 0, b: 1, transpose_a, transpose_b, batch, m, n, k };
 		Case::new(kind, tensors)
 	});
+}
+
+/// Products whose results are whole tiles: one and several of them, of one, two and three blocks of
+/// terms, the last of which is short.
+#[test]
+fn products_of_whole_tiles() {
+	let make = |random: &mut Random, range, [m, n, k]: [u32; 3]| {
+		let (transpose_a, transpose_b) = (random.coin(), random.coin());
+		let tensors =
+			vec![random.numbers((m * k) as usize, range), random.numbers((k * n) as usize, range)];
+		Case::new(OpKind::MatMul { a: 0, b: 1, transpose_a, transpose_b, m, n, k }, tensors)
+	};
+	cases(18, 9, |random, range| {
+		let side = |random: &mut Random| 128 * random.size(1, 2);
+		let k = [8, 16, 504, 512, 520, 1_032][random.size(0, 5) as usize];
+		let size = [side(random), side(random), k];
+		make(random, range, size)
+	});
+	cases(3, 10, |random, range| {
+		let (transpose_a, transpose_b) = (random.coin(), random.coin());
+		let (batch, m, n, k) = (3, 128, 256, 24);
+		let tensors = vec![
+			random.numbers((batch * m * k) as usize, range),
+			random.numbers((batch * k * n) as usize, range),
+		];
+		let kind = OpKind::BatchMatMul { a: 0, b: 1, transpose_a, transpose_b, batch, m, n, k };
+		Case::new(kind, tensors)
+	});
+	// Seventeen blocks of terms for seventeen multiprocessors: each has a part.
+	match Simulator::new(17) {
+		Ok(simulator) => cases_on(&simulator, 2, 11, &mut |random, range| {
+			make(random, range, [128, 128, 16 * 512 + 8])
+		}),
+		Err(why) => println!("skipped: the kernels cannot be compiled for the host: {why}"),
+	}
 }
 
 #[test]

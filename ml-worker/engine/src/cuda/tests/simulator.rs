@@ -192,6 +192,8 @@ fn the_list_of_kernels_is_whole() {
 				found.push(name(rest));
 			} else if let Some(rest) = line.strip_prefix("PRODUCT_KERNELS(") {
 				found.extend([128, 32, 64].map(|side| format!("{}_{side}", name(rest))));
+			} else if let Some(rest) = line.strip_prefix("WHOLE_KERNEL(") {
+				found.push(name(rest));
 			}
 		}
 	}

@@ -15,6 +15,7 @@
 #define __device__
 #define __forceinline__ inline
 #define __launch_bounds__(...)
+#define __align__(bytes)
 #define __shared__ static thread_local
 
 struct Index {
