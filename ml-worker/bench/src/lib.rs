@@ -4,6 +4,7 @@
 //! state of the machine. A figure is the median over the turns, and a ratio is the median of the
 //! turns' ratios.
 
+pub mod gpu;
 pub mod hashing;
 pub mod matmul;
 pub mod memory;

@@ -91,7 +91,7 @@ const MEMORY_STEPS: u32 = 8;
 const TOLERANCE: f64 = 1e-4;
 
 /// Seed of the parameters and of the order of rows.
-const SEED: H256 = H256::repeat_byte(7);
+pub(crate) const SEED: H256 = H256::repeat_byte(7);
 
 /// A case with its data and initial state.
 struct Ready {

@@ -17,11 +17,14 @@ pub enum Model {
 	Cnn,
 	/// A decoder of characters: 4 blocks, width 128, context 64, batch 16.
 	Transformer,
+	/// A decoder of the size of GPT-2 small without its vocabulary: 12 blocks, width 768, context 256,
+	/// batch 8. A step is a second of many cores.
+	Gpt,
 }
 
 impl Model {
 	/// All of them.
-	pub const ALL: [Self; 3] = [Model::Mlp, Model::Cnn, Model::Transformer];
+	pub const ALL: [Self; 4] = [Model::Mlp, Model::Cnn, Model::Transformer, Model::Gpt];
 
 	/// Returns its name on the command line.
 	pub fn name(self) -> &'static str {
@@ -29,6 +32,7 @@ impl Model {
 			Model::Mlp => "mlp",
 			Model::Cnn => "cnn",
 			Model::Transformer => "transformer",
+			Model::Gpt => "gpt",
 		}
 	}
 
@@ -38,6 +42,7 @@ impl Model {
 			Model::Mlp => Case::mlp([784, 256, 10], 64, 4_096),
 			Model::Cnn => Case::cnn(28, [32, 64, 1_024], 5, 64, 4_096),
 			Model::Transformer => Case::transformer(4, 4, 128, 64, 16),
+			Model::Gpt => Case { name: "gpt".into(), ..Case::transformer(12, 12, 768, 256, 8) },
 		}
 	}
 }

@@ -1,5 +1,6 @@
 //! `trainyard bench`: the speed of this machine.
 
+mod gpu;
 mod hashing;
 mod matmul;
 mod train;
@@ -41,6 +42,9 @@ enum What {
 	Train(train::Train),
 	/// The content hashes of a checkpoint: BLAKE3 beside BLAKE2b, in turns.
 	Hashing(hashing::Hashing),
+	/// Training steps and laps of drilling on a GPU (--device cuda) against the processor, in turns. Both
+	/// compute the same bits, which is checked first.
+	Gpu(gpu::Gpu),
 }
 
 impl Bench {
@@ -53,9 +57,13 @@ impl Bench {
 			What::Hashing(_) if self.device.device != Compute::Cpu => {
 				bail!("bench hashing measures the processor; leave --device out")
 			}
+			What::Train(_) if self.device.device != Compute::Cpu => {
+				bail!("bench train compares kernels of the processor; bench gpu measures a GPU")
+			}
 			What::Matmul(matmul) => matmul.run(),
 			What::Hashing(hashing) => hashing.run(),
 			What::Train(train) => train.run(),
+			What::Gpu(gpu) => gpu.run(),
 		}
 	}
 }
