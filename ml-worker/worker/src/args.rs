@@ -1,7 +1,8 @@
 //! Options that several commands share. The libraries below take plain values; this is where the
 //! command line becomes such values.
 
-use std::path::PathBuf;
+use anyhow::Context;
+use std::{num::NonZeroUsize, path::PathBuf};
 use trainyard_client::{
 	amount,
 	keys::{KeyError, KeySource, Keypair},
@@ -30,6 +31,14 @@ impl DeviceArgs {
 	pub fn choose(self) -> Result<(), EngineError> {
 		self.device.choose()
 	}
+}
+
+/// Computes with this many threads from now on, instead of one for each core. It must come before anything
+/// is computed, and a GPU is checked when it is opened.
+pub fn use_threads(threads: Option<NonZeroUsize>) -> anyhow::Result<()> {
+	let Some(threads) = threads else { return Ok(()) };
+	let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get());
+	pool.build_global().with_context(|| format!("cannot compute with {threads} threads"))
 }
 
 /// Files named by hand on the command line.

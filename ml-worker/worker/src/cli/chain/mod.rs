@@ -7,7 +7,7 @@ mod show;
 mod verifier_status;
 mod work;
 
-use crate::args::{parse_ut, DeviceArgs, KeyArgs, NodeArgs};
+use crate::args::{parse_ut, use_threads, DeviceArgs, KeyArgs, NodeArgs};
 use crate::{
 	job_toml,
 	roles::{
@@ -28,7 +28,9 @@ use dispute::DisputeCommand;
 use project::ProjectCommand;
 use serde_json::json;
 use show::{BalanceOf, FetchModel, Read, Status, Trainers};
-use std::{future::Future, path::PathBuf, process::ExitCode, sync::Arc, time::Duration};
+use std::{
+	future::Future, num::NonZeroUsize, path::PathBuf, process::ExitCode, sync::Arc, time::Duration,
+};
 use trainyard_client::{amount, calls, keys::parse_account, AccountId32, Chain, Transactor};
 use trainyard_proof::inputs;
 use trainyard_protocol::{
@@ -99,12 +101,17 @@ pub struct OnDevice<Role: clap::Args> {
 }
 
 impl<Role: clap::Args> OnDevice<Role> {
-	/// Runs a role until it ends.
-	async fn run<R, E>(self, role: impl FnOnce(Role) -> R) -> anyhow::Result<ExitCode>
+	/// Runs a role until it ends, with as many threads as `threads` says, or as there are cores.
+	async fn run<R, E>(
+		self,
+		threads: impl FnOnce(&Role) -> Option<NonZeroUsize>,
+		role: impl FnOnce(Role) -> R,
+	) -> anyhow::Result<ExitCode>
 	where
 		R: Future<Output = Result<(), E>>,
 		anyhow::Error: From<E>,
 	{
+		use_threads(threads(&self.args))?;
 		self.device.choose()?;
 		role(self.args).await?;
 		Ok(ExitCode::SUCCESS)
@@ -173,11 +180,11 @@ impl ChainCommand {
 	pub async fn run(self) -> anyhow::Result<ExitCode> {
 		let result = match self {
 			Self::Submit(args) => args.run().await,
-			Self::Trainer(role) => role.run(trainer::run).await,
-			Self::Verifier(role) => role.run(verifier::run).await,
-			Self::Whistleblower(role) => role.run(whistleblower::run).await,
+			Self::Trainer(role) => role.run(|_| None, trainer::run).await,
+			Self::Verifier(role) => role.run(|_| None, verifier::run).await,
+			Self::Whistleblower(role) => role.run(|_| None, whistleblower::run).await,
 			Self::VerifierStatus(args) => args.run().await,
-			Self::Driller(role) => role.run(driller::run).await,
+			Self::Driller(role) => role.run(DrillerArgs::threads, driller::run).await,
 			Self::Work(args) => args.run().await,
 			Self::Project(command) => command.run().await,
 			Self::Market(args) => args.market().await,

@@ -2,7 +2,7 @@
 
 use super::print_json;
 use crate::{
-	args::DeviceArgs,
+	args::{use_threads, DeviceArgs},
 	roles::work::{self, WorkArgs},
 	terminal,
 };
@@ -48,6 +48,7 @@ impl Work {
 		match self.look {
 			Some(Look::Status(of)) => of.run().await,
 			None => {
+				use_threads(self.args.threads())?;
 				self.device.choose()?;
 				work::run(self.args).await?;
 				Ok(ExitCode::SUCCESS)

@@ -30,6 +30,7 @@ use tracing::warn;
 use trainyard_client::{
 	amount, calls, AccountId32, Chain, ChainError, Head, ProjectView, Transactor,
 };
+use trainyard_engine::Compute;
 use trainyard_protocol::{
 	drill::{AssignmentId, Chosen, ProjectId, ProjectState, MAX_CHOSEN},
 	job::{Balance, BlockNumber},
@@ -71,7 +72,7 @@ pub struct DrillerArgs {
 	/// Compute no stints, only units of projects
 	#[arg(long, requires = "projects")]
 	no_stints: bool,
-	/// Compute at most this many laps a second, in all threads together
+	/// Compute at most this many laps a second, in all threads and on the GPU together
 	#[arg(long, value_name = "N", conflicts_with = "no_stints", value_parser = parse_pace)]
 	max_laps_per_second: Option<f64>,
 	/// Stop after this many units: leave the pool of drillers, and end when they are judged
@@ -86,6 +87,13 @@ pub struct DrillerArgs {
 	test_only_cheat: bool,
 }
 
+impl DrillerArgs {
+	/// Returns the threads to compute with.
+	pub fn threads(&self) -> Option<NonZeroUsize> {
+		self.threads
+	}
+}
+
 /// Reads a number of laps a second.
 fn parse_pace(text: &str) -> Result<f64, String> {
 	let pace = text.parse::<f64>().ok().filter(|pace| (0.001..=1e9).contains(pace));
@@ -98,9 +106,6 @@ pub enum DrillerError {
 	/// The account is not a trainer, or cannot become one.
 	#[error(transparent)]
 	Registration(#[from] RegistrationError),
-	/// The system cannot start the threads.
-	#[error("cannot compute with so many threads: {0}")]
-	Threads(#[from] rayon::ThreadPoolBuildError),
 }
 
 impl From<DrillerError> for RoleError<DrillerError> {
@@ -192,10 +197,6 @@ struct DrillerRole {
 
 /// Runs a driller until it is asked to stop, or has computed as many units as it should.
 pub async fn run(args: DrillerArgs) -> Result<(), RoleError<DrillerError>> {
-	if let Some(threads) = args.threads {
-		let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get());
-		pool.build_global().map_err(DrillerError::from)?;
-	}
 	run::run::<DrillerRole>(args.role.clone(), args).await
 }
 
@@ -250,7 +251,12 @@ impl Role for DrillerRole {
 	}
 
 	fn details(&self) -> (String, Map<String, Value>) {
-		(format!(", {} threads", rayon::current_num_threads()), Map::new())
+		let threads = rayon::current_num_threads();
+		let text = match Compute::chosen() {
+			Compute::Cpu => format!(", {threads} threads"),
+			gpu => format!(", {threads} threads and {gpu}"),
+		};
+		(text, Map::new())
 	}
 
 	async fn look(&mut self, head: Head, tasks: &mut Tasks<Key>) -> Result<Next, LookError> {

@@ -80,10 +80,11 @@ impl LapFile {
 		self.count
 	}
 
-	/// Adds the next result.
-	pub fn push(&mut self, result: &H256) -> Result<(), StoreError> {
-		self.file.write_all(&result.0).map_err(files::at("write", &self.path))?;
-		self.count += 1;
+	/// Adds the next results.
+	pub fn push(&mut self, results: &[H256]) -> Result<(), StoreError> {
+		let bytes: Vec<u8> = results.iter().flat_map(|result| result.0).collect();
+		self.file.write_all(&bytes).map_err(files::at("write", &self.path))?;
+		self.count += results.len() as u32;
 		Ok(())
 	}
 
@@ -274,9 +275,7 @@ mod tests {
 		let path = home.laps(&H256([1; 32]));
 		let all: Vec<H256> = (0..5).map(|i| H256([i; 32])).collect();
 		let mut file = LapFile::open(&path).unwrap();
-		for result in &all[..3] {
-			file.push(result).unwrap();
-		}
+		file.push(&all[..3]).unwrap();
 		assert_eq!(file.count(), 3);
 		drop(file);
 		// Killed within the fourth.
@@ -285,9 +284,7 @@ mod tests {
 		assert_eq!(file.count(), 3);
 		file.truncate(2).unwrap();
 		assert_eq!(file.count(), 2);
-		for result in &all[2..] {
-			file.push(result).unwrap();
-		}
+		file.push(&all[2..]).unwrap();
 		assert_eq!(LapFile::part(&path, 0, 5).unwrap(), all);
 		assert_eq!(LapFile::part(&path, 1, 2).unwrap(), all[1..3]);
 		assert_eq!(LapFile::get(&path, 4).unwrap(), all[4]);
@@ -308,7 +305,7 @@ mod tests {
 		let path = folder.path().join("laps");
 		let all: Vec<H256> = (0..70).map(|i| stint::lap_seed(&H256::zero(), i)).collect();
 		let mut file = LapFile::open(&path).unwrap();
-		all.iter().for_each(|result| file.push(result).unwrap());
+		file.push(&all).unwrap();
 		let leaves: Vec<H256> = all.iter().map(stint::leaf).collect();
 		for count in 1..=70u32 {
 			let root = merkle::root(&leaves[..count as usize]);

@@ -104,9 +104,6 @@ pub enum WorkError {
 	/// Nothing to show.
 	#[error("there is no status in {0}: `trainyard work` has not run there")]
 	NoStatus(PathBuf),
-	/// The system cannot start the threads.
-	#[error("cannot compute with so many threads: {0}")]
-	Threads(#[from] rayon::ThreadPoolBuildError),
 	/// The metrics cannot be shown.
 	#[error(transparent)]
 	Metrics(#[from] MetricsError),
@@ -265,9 +262,6 @@ pub async fn run(args: WorkArgs) -> Result<(), WorkError> {
 	let budget = args.budget(replay::memory(None) / MIB, free)?;
 	check_options(&args, &roles, &budget)?;
 	let _lock = own(&folder, &account)?;
-	if let Some(threads) = args.threads {
-		rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build_global()?;
-	}
 	let threads = NonZeroUsize::new(rayon::current_num_threads()).unwrap_or(NonZeroUsize::MIN);
 	let machine = Machine::shared(args.at_once, threads);
 	let chain = Arc::new(Chain::connect(&args.node.node, PATIENCE).await?);

@@ -165,6 +165,11 @@ pub struct Budget {
 }
 
 impl WorkArgs {
+	/// Returns the threads to compute with.
+	pub fn threads(&self) -> Option<NonZeroUsize> {
+		self.threads
+	}
+
 	/// Returns the roles to play.
 	pub fn roles(&self) -> Result<BTreeSet<Part>, OptionError> {
 		let roles: BTreeSet<Part> = self.roles.iter().copied().collect();

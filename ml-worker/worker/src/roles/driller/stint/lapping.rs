@@ -1,4 +1,5 @@
-//! Computes laps all the time, on several threads, and writes their results in order.
+//! Computes laps all the time, on several threads and on a GPU where one was chosen, and writes their
+//! results in order.
 
 use crate::roles::{
 	machine::Machine,
@@ -6,6 +7,7 @@ use crate::roles::{
 };
 use std::{
 	collections::BTreeMap,
+	ops::Range,
 	path::Path,
 	sync::{
 		atomic::{AtomicBool, AtomicU32, Ordering},
@@ -14,19 +16,23 @@ use std::{
 	thread::JoinHandle,
 	time::{Duration, Instant},
 };
-use trainyard_proof::drill::{Laps, UnitError};
+use trainyard_engine::{Compute, EngineError};
+use trainyard_proof::drill::{LapBatches, Laps, UnitError};
 use trainyard_protocol::{stint::MAX_LAPS, H256};
 
 /// How long a thread rests before it looks again whether it may go on.
 const REST: Duration = Duration::from_millis(50);
+/// Time between two laps of a GPU that the processor computes as well: a lap that is wrong costs more
+/// than all that this takes.
+const CONFIRMED: Duration = Duration::from_secs(2);
 
 /// How laps are computed.
 #[derive(Clone, Debug)]
 pub struct How {
-	/// On how many threads.
+	/// On how many threads of the processor.
 	pub threads: usize,
-	/// The least time from lap to lap of a thread.
-	pub interval: Option<Duration>,
+	/// The most laps in a second, of all together.
+	pub pace: Option<f64>,
 	/// Whether nothing is computed: for tests.
 	pub made_up: bool,
 	/// The machine on which laps rest while others compute.
@@ -42,6 +48,9 @@ pub enum LapError {
 	/// They cannot be computed.
 	#[error(transparent)]
 	Unit(#[from] UnitError),
+	/// The device cannot be used.
+	#[error(transparent)]
+	Engine(#[from] EngineError),
 	/// The system cannot start the threads.
 	#[error("cannot start a thread: {0}")]
 	Threads(String),
@@ -54,8 +63,12 @@ const SUSPECT: u32 = 255;
 struct Shared {
 	seed: H256,
 	machine: Machine,
+	/// The least time from laps to laps of a thread.
+	interval: Option<Duration>,
 	stop: AtomicBool,
 	pause: AtomicBool,
+	/// As many laps are enough.
+	enough: AtomicU32,
 	/// The next lap that nobody computes.
 	next: AtomicU32,
 	written: Mutex<Written>,
@@ -64,9 +77,63 @@ struct Shared {
 /// What is on disk, and what waits for a lap before it.
 struct Written {
 	file: LapFile,
-	waiting: BTreeMap<u32, H256>,
+	/// By the number of their first lap.
+	waiting: BTreeMap<u32, Vec<H256>>,
 	/// Why a thread ended.
 	trouble: Option<String>,
+}
+
+/// What a thread computes laps with.
+struct Worker {
+	/// Laps that it computes at a time.
+	at_a_time: u32,
+	/// Returns the results of these laps.
+	compute: Box<dyn FnMut(Range<u32>) -> Result<Vec<H256>, UnitError> + Send>,
+}
+
+impl Worker {
+	/// Computes nothing, and makes results up.
+	fn none() -> Self {
+		let compute = |laps: Range<u32>| {
+			std::thread::sleep(REST / 10);
+			let result = |index: u32| trainyard_proof::hash::blake2_256(&index.to_le_bytes());
+			Ok(laps.map(result).collect())
+		};
+		Self { at_a_time: 1, compute: Box::new(compute) }
+	}
+
+	/// Computes one lap at a time on its thread.
+	fn processor(seed: H256) -> Result<Self, LapError> {
+		let laps = Laps::chosen()?;
+		// A pool of one: the kernels of a lap stay on its thread.
+		let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+		let alone = alone.map_err(|e| LapError::Threads(e.to_string()))?;
+		let compute = move |range: Range<u32>| {
+			alone.install(|| range.map(|index| laps.compute(&seed, index)).collect())
+		};
+		Ok(Self { at_a_time: 1, compute: Box::new(compute) })
+	}
+
+	/// Computes as many as the GPU takes at a time, and one of them on the processor as well from time
+	/// to time, the first time at once.
+	fn gpu(batches: LapBatches, seed: H256) -> Self {
+		let at_a_time = batches.at_a_time();
+		let mut confirmed: Option<Instant> = None;
+		let compute = move |range: Range<u32>| {
+			let first = range.start;
+			let results = batches.compute(&seed, range)?;
+			if confirmed.is_none_or(|last| last.elapsed() >= CONFIRMED) {
+				// Any of them, so that an error of one place of the memory is found.
+				let at = first as usize % results.len().max(1);
+				if let Some(result) = results.get(at) {
+					batches.confirm(&seed, first + at as u32, result)?;
+				}
+				confirmed = Some(Instant::now());
+			}
+			Ok(results)
+		};
+		Self { at_a_time, compute: Box::new(compute) }
+	}
 }
 
 /// Threads that compute the laps of one stint until this is dropped.
@@ -81,31 +148,41 @@ pub struct Lapping {
 impl Lapping {
 	/// Goes on with the stint of this seed, whose results are in the file at `path`.
 	pub fn start(seed: H256, path: &Path, how: How) -> Result<Self, LapError> {
-		let How { threads, interval, made_up, machine } = how;
+		let How { threads, pace, made_up, machine } = how;
 		let mut file = LapFile::open(path)?;
 		if !made_up {
 			check_end(&seed, path, &mut file)?;
 		}
+		let batches = match made_up {
+			true => None,
+			false => LapBatches::new(&Compute::chosen().target()?)?,
+		};
+		let mut workers: Vec<Worker> = Vec::new();
+		for _ in 0..threads.max(1) {
+			workers.push(match made_up {
+				true => Worker::none(),
+				false => Worker::processor(seed)?,
+			});
+		}
+		workers.extend(batches.map(|batches| Worker::gpu(batches, seed)));
+		let round: u64 = workers.iter().map(|worker| u64::from(worker.at_a_time)).sum();
+		let interval = pace.map(|pace| Duration::try_from_secs_f64(round as f64 / pace));
+		let interval = interval.and_then(Result::ok);
+
 		let found = file.count();
 		let written = Mutex::new(Written { file, waiting: BTreeMap::new(), trouble: None });
 		let (stop, pause, next) = (false.into(), false.into(), found.into());
-		let shared = Arc::new(Shared { seed, machine, stop, pause, next, written });
-		let threads = (0..threads.max(1))
-			.map(|_| {
-				let shared = shared.clone();
-				let laps = Laps::chosen()?;
-				// A pool of one: the kernels of a lap stay on its thread.
-				let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build();
-				let alone = alone.map_err(|e| LapError::Threads(e.to_string()))?;
-				let run = move || {
-					let compute = |index| alone.install(|| laps.compute(&shared.seed, index));
-					shared.run(made_up, interval, compute)
-				};
-				let thread = std::thread::Builder::new().name("laps".into()).spawn(run);
-				thread.map_err(|e| LapError::Threads(e.to_string()))
-			})
-			.collect::<Result<_, _>>()?;
-		Ok(Self { shared, threads, begun: Instant::now(), found })
+		let enough = MAX_LAPS.into();
+		let shared =
+			Arc::new(Shared { seed, machine, interval, stop, pause, enough, next, written });
+		let mut lapping = Self { shared, threads: Vec::new(), begun: Instant::now(), found };
+		for worker in workers {
+			let shared = lapping.shared.clone();
+			let run = move || shared.run(worker);
+			let thread = std::thread::Builder::new().name("laps".into()).spawn(run);
+			lapping.threads.push(thread.map_err(|e| LapError::Threads(e.to_string()))?);
+		}
+		Ok(lapping)
 	}
 
 	/// Returns the seed of the stint.
@@ -116,6 +193,11 @@ impl Lapping {
 	/// Lets the threads rest, or go on.
 	pub fn pause(&self, rest: bool) {
 		self.shared.pause.store(rest, Ordering::Relaxed);
+	}
+
+	/// Lets the threads rest once there are `laps` laps. (Laps that were begun are finished.)
+	pub fn enough(&self, laps: u32) {
+		self.shared.enough.store(laps.min(MAX_LAPS), Ordering::Relaxed);
 	}
 
 	/// Returns how many laps are written, so that a kill loses none of them.
@@ -163,28 +245,19 @@ impl Shared {
 		self.written.lock().unwrap_or_else(PoisonError::into_inner)
 	}
 
-	fn run(
-		&self,
-		made_up: bool,
-		interval: Option<Duration>,
-		compute: impl Fn(u32) -> Result<H256, UnitError>,
-	) {
+	fn run(&self, mut worker: Worker) {
 		while !self.stop.load(Ordering::Relaxed) {
 			let rests = self.pause.load(Ordering::Relaxed) || self.machine.is_busy();
-			if rests || self.next.load(Ordering::Relaxed) >= MAX_LAPS {
+			let enough = self.enough.load(Ordering::Relaxed);
+			if rests || self.next.load(Ordering::Relaxed) >= enough {
 				std::thread::sleep(REST);
 				continue;
 			}
 			let begun = Instant::now();
-			let index = self.next.fetch_add(1, Ordering::Relaxed);
-			let result = if made_up {
-				std::thread::sleep(REST / 10);
-				Ok(trainyard_proof::hash::blake2_256(&index.to_le_bytes()))
-			} else {
-				compute(index)
-			};
-			let stored = match result {
-				Ok(result) => self.store(index, result).map_err(|e| e.to_string()),
+			let first = self.next.fetch_add(worker.at_a_time, Ordering::Relaxed);
+			let end = first.saturating_add(worker.at_a_time).min(MAX_LAPS);
+			let stored = match (worker.compute)(first..end) {
+				Ok(results) => self.store(first, results).map_err(|e| e.to_string()),
 				Err(e) => Err(e.to_string()),
 			};
 			if let Err(trouble) = stored {
@@ -192,20 +265,20 @@ impl Shared {
 				return;
 			}
 			// In short rests, to end soon.
-			while interval.is_some_and(|interval| begun.elapsed() < interval)
+			while self.interval.is_some_and(|interval| begun.elapsed() < interval)
 				&& !self.stop.load(Ordering::Relaxed)
 			{
-				let left = interval.unwrap_or_default().saturating_sub(begun.elapsed());
+				let left = self.interval.unwrap_or_default().saturating_sub(begun.elapsed());
 				std::thread::sleep(left.min(REST));
 			}
 		}
 	}
 
-	/// Writes a result once all before it are there.
-	fn store(&self, index: u32, result: H256) -> Result<(), StoreError> {
+	/// Writes results, from that of lap `first` on, once all before them are there.
+	fn store(&self, first: u32, results: Vec<H256>) -> Result<(), StoreError> {
 		let mut written = self.written();
 		let written = &mut *written;
-		written.waiting.insert(index, result);
+		written.waiting.insert(first, results);
 		while let Some(next) = written.waiting.remove(&written.file.count()) {
 			written.file.push(&next)?;
 		}
@@ -223,7 +296,7 @@ mod tests {
 	use std::num::NonZeroUsize;
 
 	fn how(threads: usize, made_up: bool) -> How {
-		How { threads, interval: None, made_up, machine: Machine::default() }
+		How { threads, pace: None, made_up, machine: Machine::default() }
 	}
 
 	/// However many threads there are, and however often it is stopped, the file has the laps in order;
@@ -253,9 +326,7 @@ mod tests {
 			assert_eq!(laps.compute(&seed, index).unwrap(), result, "{index} of {all}");
 		}
 		let mut file = LapFile::open(&path).unwrap();
-		for _ in 0..300 {
-			file.push(&H256::zero()).unwrap();
-		}
+		file.push(&[H256::zero(); 300]).unwrap();
 		check_end(&seed, &path, &mut file).unwrap();
 		assert!(file.count() <= all);
 		for index in 0..file.count() {
@@ -268,8 +339,7 @@ mod tests {
 		let folder = tempfile::tempdir().unwrap();
 		let home = Home::open(folder.path(), &H256::zero()).unwrap();
 		let seed = H256([5; 32]);
-		let interval = Some(Duration::from_millis(200));
-		let how = How { interval, ..how(2, true) };
+		let how = How { pace: Some(10.0), ..how(2, true) };
 		let begun = Instant::now();
 		let lapping = Lapping::start(seed, &home.laps(&seed), how).unwrap();
 		while lapping.count() < 8 {
@@ -298,6 +368,28 @@ mod tests {
 		while lapping.count() == count {
 			std::thread::sleep(REST);
 		}
+	}
+
+	#[test]
+	fn who_has_enough_rests() {
+		let folder = tempfile::tempdir().unwrap();
+		let home = Home::open(folder.path(), &H256::zero()).unwrap();
+		let seed = H256([5; 32]);
+		let lapping = Lapping::start(seed, &home.laps(&seed), how(2, true)).unwrap();
+		let until = |count| {
+			while lapping.count() < count {
+				std::thread::sleep(REST);
+			}
+			// What was begun before is finished.
+			std::thread::sleep(REST * 4);
+			lapping.count()
+		};
+		lapping.enough(0);
+		let most = until(0) + 20;
+		lapping.enough(most);
+		assert!((most..most + 2).contains(&until(most)));
+		lapping.enough(u32::MAX);
+		until(most + 10);
 	}
 
 	#[tokio::test(flavor = "multi_thread")]

@@ -21,7 +21,7 @@ use trainyard_proof::drill::Laps;
 use trainyard_protocol::{
 	job::BlockNumber,
 	stint::{self, ReportId, ReportPhase, Samples, Siblings, StintView, CERTAIN},
-	H256,
+	MicroUt, H256,
 };
 
 /// Blocks for which laps are kept that are of no use any more.
@@ -94,6 +94,14 @@ fn unfit(error: TxError) -> TaskError {
 	error.into()
 }
 
+/// Returns the laps of a stint that may be claimed by one whose drilling power is what the work `stock`
+/// would add now.
+fn most_laps(stint: &StintView, stock: MicroUt) -> u32 {
+	let blocks = stint.from.saturating_sub(stint.begun);
+	let most = stint::most_work(blocks, stock) / (stint::work(1) + 1);
+	u32::try_from(most).unwrap_or(u32::MAX)
+}
+
 impl Driller {
 	/// Looks at the stint once: computes its laps, and starts what is due. Project units go before
 	/// laps, since they have deadlines.
@@ -115,7 +123,8 @@ impl Driller {
 		if leaving && stint.is_none() {
 			memory.stints.note_retired();
 		}
-		self.lap(&mut memory.stints, stint.as_ref().filter(|_| !leaving), busy);
+		let stint_of = stint.as_ref().filter(|_| !leaving);
+		self.lap(&mut memory.stints, stint_of, pending.as_ref(), busy);
 		let laps = memory.stints.lapping.as_ref().map_or(0, Lapping::count);
 		let seeds = stint.iter().map(|s| s.seed).chain(pending.iter().map(|p| p.seed));
 		let forgotten = memory.stints.remember(seeds, head.number);
@@ -138,8 +147,14 @@ impl Driller {
 		Ok(())
 	}
 
-	/// Lets the threads compute the laps of this stint, or nothing.
-	fn lap(&self, stints: &mut Stints, stint: Option<&StintView>, busy: bool) {
+	/// Lets the threads compute the laps of this stint, as many as can be claimed, or nothing.
+	fn lap(
+		&self,
+		stints: &mut Stints,
+		stint: Option<&StintView>,
+		pending: Option<&ReportView>,
+		busy: bool,
+	) {
 		let wanted = stint.map(|stint| stint.seed);
 		if stints.lapping.as_ref().map(Lapping::seed) != wanted {
 			stints.lapping = None;
@@ -162,6 +177,11 @@ impl Driller {
 		}
 		let Some(lapping) = &stints.lapping else { return };
 		lapping.pause(busy);
+		if let Some(stint) = stint {
+			// The report before may be credited until then.
+			let credit = pending.map_or(0, |report| stint::work(report.laps));
+			lapping.enough(most_laps(stint, stint.stock.saturating_add(credit)));
+		}
 		if let Some(trouble) = lapping.trouble() {
 			// Begun again at the next block.
 			stints.lapping = None;
@@ -170,9 +190,8 @@ impl Driller {
 	}
 
 	fn start_lapping(&self, seed: H256) -> Result<Lapping, LapError> {
-		let interval = self.pace.map(|pace| Duration::from_secs_f64(self.threads as f64 / pace));
-		let machine = self.machine.clone();
-		let how = How { threads: self.threads, interval, made_up: self.units.cheat, machine };
+		let (threads, pace, machine) = (self.threads, self.pace, self.machine.clone());
+		let how = How { threads, pace, made_up: self.units.cheat, machine };
 		Lapping::start(seed, &self.home.laps(&seed), how)
 	}
 
@@ -213,9 +232,7 @@ impl Driller {
 
 	/// Reports the first `laps` laps of a stint, or as many as may be claimed.
 	async fn report_stint(&self, stint: &StintView, laps: u32, head: Head) -> Outcome {
-		let blocks = stint.from.saturating_sub(stint.begun);
-		let most = stint::most_work(blocks, stint.stock) / (stint::work(1) + 1);
-		let laps = laps.min(u32::try_from(most).unwrap_or(u32::MAX));
+		let laps = laps.min(most_laps(stint, stint.stock));
 		let path = self.home.laps(&stint.seed);
 		let read = move || LapTree::read(&path, laps).map(|tree| tree.root());
 		let root = tokio::task::spawn_blocking(read).await??;
