@@ -13,7 +13,7 @@ fn small() -> [Case; 3] {
 
 #[test]
 fn models_are_read() {
-	assert_eq!(parse_models("mlp, cnn,transformer").unwrap(), Model::ALL);
+	assert_eq!(parse_models("mlp, cnn,transformer,gpt").unwrap(), Model::ALL);
 	assert_eq!(parse_models("cnn").unwrap(), [Model::Cnn]);
 	for wrong in ["", "mlp,", "resnet", "MLP"] {
 		let error = format!("{:#}", parse_models(wrong).unwrap_err());
@@ -24,7 +24,7 @@ fn models_are_read() {
 
 #[test]
 fn the_models_are_those_of_the_table() {
-	let [mlp, cnn, transformer] = Model::ALL.map(Model::case);
+	let [mlp, cnn, transformer, gpt] = Model::ALL.map(Model::case);
 	assert_eq!(mlp.spec.widths(), [784, 256, 10]);
 	assert_eq!(mlp.spec.training.batch_size, 64);
 	let parameters = |case: &Case| case.spec.clone().check().unwrap().parameters();
@@ -38,6 +38,9 @@ fn the_models_are_those_of_the_table() {
 	let block = 2 * 256 + 4 * 129 * 128 + 129 * 512 + 513 * 128;
 	let ends = (65 + 64) * 128 + 256 + 129 * 65;
 	assert_eq!(parameters(&transformer), 4 * block + ends);
+	assert_eq!((gpt.spec.dataset.features, gpt.spec.training.batch_size), (256, 8));
+	// What docs/cuda.md names.
+	assert_eq!(parameters(&gpt), 85_352_513);
 }
 
 #[test]
