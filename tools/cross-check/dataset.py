@@ -30,6 +30,15 @@ def nearest(text):
 	return single
 
 
+def is_number(text):
+	"""Whether a cell of the first line is a finite number, as all of a row are."""
+	text = text.strip()
+	try:
+		return text.isascii() and "_" not in text and bool(np.isfinite(nearest(text)))
+	except (OverflowError, ValueError):
+		return False
+
+
 def whole(number):
 	"""A label, which is a whole number from 0, as an integer."""
 	label = float(number)
@@ -71,7 +80,9 @@ def from_csv(position, content, spec):
 		if len(line.removesuffix(b"\r")) > most:
 			raise CannotCheck(f"line {number} of the data has more than {most} bytes")
 	lines = content.decode("utf-8-sig").strip().split("\n")
-	rows = [line.split(",") for line in lines[1:]]
+	rows = [line.split(",") for line in lines]
+	if not all(map(is_number, rows[0])):
+		rows = rows[1:]
 	labels = [whole(row.pop(position)) for row in rows]
 	read = {text: nearest(text) for text in {text for row in rows for text in row}}
 	return np.array([[read[text] for text in row] for row in rows], dtype=F32), labels

@@ -195,6 +195,9 @@ def good_tables(generator):
 	yield Case("last.csv", "csv_label_last", last, divisor=7), ROWS, 5
 	first = csv(x, labels.astype("<f8"), first=True, end="\r\n", name="\ufeff é")
 	yield Case("first.csv", "csv_label_first", first), ROWS, 5
+	yield Case("no-header.csv", "csv_label_last", last.split(b"\n", 1)[1]), ROWS, 5
+	marked = b"\xef\xbb\xbf" + first.split(b"\n", 1)[1]
+	yield Case("mark.csv", "csv_label_first", marked), ROWS, 5
 	yield Case("no-end.csv", "csv_label_last", last.rstrip()), ROWS, 5
 	spaced = last.replace(b",", " ,\u3000+".encode()).replace(b"+-", b"-").replace(b"+label", b"label")
 	yield Case("spaces.csv", "csv_label_last", spaced), ROWS, 5

@@ -136,6 +136,13 @@ test('the same numbers have the same root in every format, type and order of byt
 	const same = async (name, format, bytes, how) => assert.deepEqual(await read(format, bytes, how), expected, name);
 	await same('CRLF', 'csv_label_last', `${text.replaceAll('\n', '\r\n')}\r\n`);
 	await same('gzip', 'csv_label_last', gzipSync(text));
+	const plain = text.slice(text.indexOf('\n') + 1);
+	await same('no header', 'csv_label_last', plain);
+	await same('a byte order mark', 'csv_label_last', `\ufeff${plain}`);
+	await same('a byte order mark and a header', 'csv_label_last', `\ufeff${text}`);
+	for (const header of ['0,1,2,3,4,5,label', ' ,1,2,3,4,5,6', 'nan,1,2,3,4,5,6', '1,1e39,2,3,4,5,6']) {
+		await same(header, 'csv_label_last', `${header}\n${plain}`);
+	}
 	const [begin, end] = [text.slice(0, 40), text.slice(40)].map((part) => gzipSync(part));
 	await same('two streams of gzip', 'csv_label_last', Buffer.concat([begin, gzipSync(''), end]));
 	const first = text.replace(/(.*),(.*)/g, (_, row, label) => `${label === 'label' ? label : `${label}.0e0`},${row}`);
@@ -270,7 +277,7 @@ test('wrong lines are named', async () => {
 	const cases = {
 		'': [1, /the file is empty/],
 		'label\n': [1, /1 columns; 2 to 65537/],
-		'a,label\n1,0\n2\n': [3, /1 columns, but the header names 2/],
+		'a,label\n1,0\n2\n': [3, /1 columns, but the first line has 2/],
 		'a,label\n1,0\n\n2,1\n': [3, /it is empty\. Remove it/],
 		'a,label\n1,0\n2,1\n\n': [4, /it is empty/],
 		'a,label\n1,0\n2,1\n\r': [4, /it is empty/],
@@ -283,6 +290,8 @@ test('wrong lines are named', async () => {
 		'a,label\nnan,0\n': [2, /finite/],
 		'a,label\ninf,0\n': [2, /finite/],
 		'a,label\n1e39,0\n': [2, /finite/],
+		'1,0.5\n2,1\n': [1, /label "0\.5"/],
+		'1,0\na,label\n': [2, /column 1: "a" is not/],
 		'a,label\n1,-1\n': [2, /column 2: the label "-1" is not a whole number/],
 		'a,label\n1,0.5\n': [2, /label "0\.5"/],
 		'a,label\n1,nan\n': [2, /label "nan"/],
@@ -291,7 +300,7 @@ test('wrong lines are named', async () => {
 		'a,label\n1,6.5536e4\n': [2, /label 65536/],
 		'a,label\n1,\n': [2, /label ""/],
 		[`a,label\n1,0\n2,${' '.repeat(200)}1\n`]: [3, /longer than 128 bytes/],
-		[`a,label${' '.repeat(200)}\n1,0\n`]: [1, /header is longer than 128 bytes/],
+		[`a,label${' '.repeat(200)}\n1,0\n`]: [1, /longer than 128 bytes/],
 	};
 	for (const [text, [line, what]] of Object.entries(cases)) {
 		for (const bytes of [Buffer.from(text), gzipSync(text)]) {

@@ -1,4 +1,5 @@
-//! CSV: a header line, and a line of decimal numbers between commas for each row.
+//! CSV: a line of decimal numbers between commas for each row, after a header line where there is one. The
+//! first line is one unless all its cells are finite numbers.
 
 use super::{gzip, number, DataError, Rows};
 use std::{
@@ -26,11 +27,16 @@ pub(super) struct Csv {
 	/// Read up to here.
 	bytes: u64,
 	text: Vec<u8>,
+	/// The first line is a row, which waits in `text`.
+	first_is_row: bool,
 }
 
+/// A byte order mark, which may stand before the first line.
+const MARK: &[u8] = "\u{feff}".as_bytes();
+
 impl Csv {
-	/// Opens the file at `path` and reads its header. No more is read than rows of the `declared`
-	/// shape may take; without a declaration the header says the inputs.
+	/// Opens the file at `path` and reads its first line. No more is read than rows of the `declared`
+	/// shape may take; without a declaration the first line says the inputs.
 	pub(super) fn open(
 		path: &Path,
 		label: Label,
@@ -42,14 +48,21 @@ impl Csv {
 		let path = path.to_owned();
 		let extent = declared.unwrap_or(Extent { rows: u64::MAX, features: MAX_WIDTH });
 		let (features, line, bytes, text) = (0, 0, 0, Vec::new());
-		let mut rows = Self { path, reader, label, features, extent, line, bytes, text };
+		let first_is_row = false;
+		let mut rows =
+			Self { path, reader, label, features, extent, line, bytes, text, first_is_row };
 		if !rows.next_line()? {
-			return Err(rows.wrong("the file is empty; a header line was expected".into()));
+			return Err(rows.wrong("the file is empty; rows were expected".into()));
 		}
+		if rows.text.starts_with(MARK) {
+			rows.text.drain(..MARK.len());
+		}
+		let text = std::str::from_utf8(&rows.text);
+		rows.first_is_row = text.is_ok_and(|text| text.split(',').all(|x| input(x).is_some()));
 		let columns = rows.text.split(|b| *b == b',').count();
 		if !(2..=MAX_WIDTH as usize + 1).contains(&columns) {
 			return Err(rows.wrong(format!(
-				"the header names {columns} columns; 2 to {} are allowed: the inputs and the label",
+				"the first line has {columns} columns; 2 to {} are allowed: the inputs and the label",
 				u64::from(MAX_WIDTH) + 1
 			)));
 		}
@@ -103,7 +116,7 @@ impl Rows for Csv {
 	}
 
 	fn next(&mut self, inputs: &mut Vec<f32>, labels: &mut Vec<u32>) -> Result<bool, DataError> {
-		if !self.next_line()? {
+		if !std::mem::take(&mut self.first_is_row) && !self.next_line()? {
 			return Ok(false);
 		}
 		let text = std::str::from_utf8(&self.text)
@@ -127,26 +140,25 @@ impl Rows for Csv {
 					))
 				})?);
 			} else if column <= self.features {
-				let number =
-					field.parse::<f32>().ok().filter(|x| x.is_finite()).ok_or_else(|| {
-						self.wrong(format!(
-							"column {}: {field:?} is not a finite number",
-							column + 1
-						))
-					})?;
-				inputs.push(number);
+				let wrong = || format!("column {}: {field:?} is not a finite number", column + 1);
+				inputs.push(input(field).ok_or_else(|| self.wrong(wrong()))?);
 			}
 		}
 		match columns == self.features + 1 {
 			true => Ok(true),
 			false => Err(self
-				.wrong(format!("{columns} columns, but the header names {}", self.features + 1))),
+				.wrong(format!("{columns} columns, but the first line has {}", self.features + 1))),
 		}
 	}
 
 	fn wrong(&self, what: String) -> DataError {
 		DataError::Line { path: self.path.clone(), line: self.line, what }
 	}
+}
+
+/// Reads an input: the binary32 nearest to a decimal number, which is finite.
+fn input(field: &str) -> Option<f32> {
+	field.trim().parse::<f32>().ok().filter(|x| x.is_finite())
 }
 
 /// Reads a label: a decimal number whose nearest binary64 is whole and not negative.

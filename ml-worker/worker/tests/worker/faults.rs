@@ -142,7 +142,7 @@ fn damaged_data_are_refused_and_the_place_is_named() {
 	let cases: [(&str, Change, Option<&str>); 4] = [
 		("one flipped bit", flip, None),
 		("a letter for a digit", |data| data[1_000] = b'x', Some("is not a finite number")),
-		("cut in a row", |data| data.truncate(150_002), Some("columns, but the header names 65")),
+		("cut in a row", |data| data.truncate(150_002), Some("columns, but the first line has 65")),
 		("cut after a row", cut_after_a_row, None),
 	];
 	for (name, change, shown) in cases {

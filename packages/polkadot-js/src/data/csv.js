@@ -1,4 +1,5 @@
-// CSV: a header line, and a line of decimal numbers between commas for each row.
+// CSV: a line of decimal numbers between commas for each row, after a header line where there is one. The
+// first line is one unless all its cells are finite numbers.
 
 import { isUtf8 } from 'node:buffer';
 import { MAX_WIDTH, decimalLabel, faultOfLabel, nearest } from './number.js';
@@ -8,6 +9,8 @@ import { Source, maybeGunzipped, wrong } from './source.js';
 const [LINE_BYTES, FILE_BYTES] = [64, 32];
 /** Bytes that the file may have besides. */
 const HEADER_BYTES = 1 << 20;
+/** A byte order mark, which may stand before the first line. */
+const MARK = [0xef, 0xbb, 0xbf];
 /** About how many numbers are given out at once. */
 const BLOCK = 1 << 14;
 /** How many numbers are kept as they were read, because the same come again and again. */
@@ -39,22 +42,26 @@ export async function openCsv(path, { format }) {
 		return bytes.length === 0 ? null : bytes.subarray(0, end);
 	};
 	const begin = async () => {
-		const header = await next(MAX_WIDTH);
-		if (header === null) throw fault('the file is empty; a header line was expected');
-		const columns = header.reduce((count, byte) => count + (byte === 44 ? 1 : 0), 1);
+		let first = await next(MAX_WIDTH);
+		if (first === null) throw fault('the file is empty; rows were expected');
+		const { length } = first;
+		if (MARK.every((byte, at) => first[at] === byte)) first = first.subarray(MARK.length);
+		const columns = first.reduce((count, byte) => count + (byte === 44 ? 1 : 0), 1);
 		if (columns < 2 || columns > MAX_WIDTH + 1) {
 			throw fault(
-				`the header names ${columns} columns; 2 to ${MAX_WIDTH + 1} are allowed, between commas: the inputs and the label`,
+				`the first line has ${columns} columns; 2 to ${MAX_WIDTH + 1} are allowed, between commas: the inputs and the label`,
 			);
 		}
-		if (header.length > LINE_BYTES * columns) {
-			throw fault(`the header is longer than ${LINE_BYTES * columns} bytes, ${LINE_BYTES} for each of its columns`);
+		if (length > LINE_BYTES * columns) {
+			throw fault(`it is longer than ${LINE_BYTES * columns} bytes, ${LINE_BYTES} for each of its columns`);
 		}
-		return columns;
+		const isNumber = (cell) => nearest(trim(cell)) !== null;
+		const isRow = isUtf8(first) && first.toString().split(',').every(isNumber);
+		return [columns, isRow ? first : null];
 	};
-	let columns;
+	let [columns, waiting] = [0, null];
 	try {
-		columns = await begin();
+		[columns, waiting] = await begin();
 	} catch (error) {
 		await source.close();
 		throw error;
@@ -78,7 +85,7 @@ export async function openCsv(path, { format }) {
 		if (cells.length === 1 && trim(text) === '') {
 			throw fault('it is empty. Remove it: a trainer refuses a file with an empty line');
 		}
-		if (cells.length !== columns) throw fault(`${cells.length} columns, but the header names ${columns}`);
+		if (cells.length !== columns) throw fault(`${cells.length} columns, but the first line has ${columns}`);
 		let label;
 		for (let column = 0; column < columns; column++) {
 			if (column === labelAt) {
@@ -99,7 +106,7 @@ export async function openCsv(path, { format }) {
 		async *blocks() {
 			const room = Math.max(1, Math.floor(BLOCK / features));
 			let rows = 0;
-			let bytes = await next(features);
+			let bytes = waiting ?? (await next(features));
 			while (bytes !== null) {
 				const [inputs, labels] = [new Float32Array(room * features), new Uint32Array(room)];
 				let count = 0;

@@ -34,6 +34,28 @@ fn rows_are_split_and_divided() {
 	assert_eq!((data.train.x, data.train.y), (vec![0.5, 0.75], vec![1]));
 }
 
+/// A first line of numbers is a row; one with a name in it is a header.
+#[test]
+fn a_csv_without_a_header_keeps_its_first_row() {
+	let folder = Folder::new();
+	let read = |name: &str, text: &str| {
+		let f = folder.file(name, text);
+		let dataset = dataset_of(&f, None, DataFormat::CsvLabelLast, 5).unwrap();
+		let data = load(&f, None, &dataset).unwrap();
+		(data.train.x, data.train.y, data.validation.x, data.validation.y)
+	};
+	let rows = "1,2,0\n3,4,1\n5,6,2\n7.5,8,0\n9,1e1,1\n";
+	let named = read("named.csv", &format!("a,b,label\n{rows}"));
+	assert_eq!(named.1, [0, 1, 2, 0]);
+	assert_eq!(read("plain.csv", rows), named);
+	assert_eq!(read("mark.csv", &format!("\u{feff}{rows}")), named);
+	assert_eq!(read("named-mark.csv", &format!("\u{feff}a,b,label\n{rows}")), named);
+	// One name is enough, and what no row may hold is one.
+	for header in ["0,1,label", " ,1,2", "nan,1,2", "1,inf,2", "1,1e39,2", "1,\"2\",3"] {
+		assert_eq!(read("some.csv", &format!("{header}\n{rows}")), named, "{header}");
+	}
+}
+
 #[test]
 fn labels_may_be_written_as_floats() {
 	let folder = Folder::new();

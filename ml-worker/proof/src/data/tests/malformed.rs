@@ -23,6 +23,8 @@ fn wrong_lines_are_named() {
 		("a,label\nx,0\n", 2, "\"x\""),
 		("a,label\nnan,0\n", 2, "finite"),
 		("a,label\n1e39,0\n", 2, "finite"),
+		("1,0.5\n2,1\n", 1, "label"),
+		("1,0\na,label\n", 2, "\"a\""),
 		("a,label\n1,-1\n", 2, "label"),
 		("a,label\n1,0.5\n", 2, "label"),
 		("a,label\n1,1.5e0\n", 2, "\"1.5e0\" is not a whole number"),
