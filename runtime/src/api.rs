@@ -72,9 +72,9 @@ sp_api::decl_runtime_apis! {
 		/// stored.
 		fn chunk_hash(root: H256, index: u32) -> Option<H256>;
 
-		/// Returns the least `audit_fee` that posting this job takes: the price of what a verifier
-		/// replays at 1 TRY a `ut`, whatever the terms say of fee and price. Four times
-		/// that is the most. `None` where the specification is invalid or
+		/// Returns the least `audit_fee` that posting this job takes now: the price of what a verifier
+		/// replays at what computing counts as on the market of its class (1 TRY a `ut` at most), whatever the
+		/// terms say of fee and price. Four times that is the most. `None` where the specification is invalid or
 		/// the fee out of range.
 		fn audit_fee(spec: JobSpec, terms: Terms) -> Option<Balance>;
 

@@ -1,6 +1,6 @@
 """What audits cost where what computing counts as follows the market, and whether verifiers earn what it costs them:
-the rule that docs/price-of-power.md proposes beside the constant that there is. With the machines and the customers
-of economy.py. Money in TRY, work in ut."""
+the rule of the chain (`price.compute`) beside the constant that there was. With the machines and the customers of
+economy.py. Money in TRY, work in ut."""
 
 import functools
 
@@ -16,7 +16,7 @@ REPLAYED = 0.05
 MOST = 1.0  # TRY a ut: primitives/protocol/src/fees.rs, COMPUTE_PRICE
 # The rule: so many times what the dearest machine costs that trains. It earns 3.6 bases for a ut, of which one is
 # burned, and what customers pay.
-TIMES, BASES = 4, 2.6
+TIMES, BASES = price.COMPUTE_TIMES, price.LEFT_TENTHS / price.TENTHS
 # What the power for a ut earns, in bases: 0.54 / 0.15.
 EARNS = economy.AUTHORS * economy.TRAINING / economy.BURNED
 
@@ -42,15 +42,16 @@ class Audited(Live):
         for paid, work in ((asks, bought), (0.0, mine)):
             if work > 0:
                 paid = min(max(paid, self.mean / 2), 2 * self.mean) if self.weight > 0 else paid
+                paid = min(paid, MOST)
                 self.mean = (self.mean * self.weight + paid * work) / (self.weight + work)
                 self.mean, self.weight = max(self.mean, 1e-12), self.weight + work
 
 
-def proposed(base, mean):
+def by_market(base, mean):
     return TIMES * (mean + BASES * base)
 
 
-RULES = {"constant": lambda _base, _mean: MOST, "proposed": proposed, "none": lambda _base, _mean: 0.0}
+RULES = {"constant": lambda _base, _mean: MOST, "market": by_market, "none": lambda _base, _mean: 0.0}
 WORTHS = (0.001, *economy.WORTHS)
 
 
@@ -91,7 +92,7 @@ def audits_table():
     rows = []
     for name in SCENARIOS:
         for worth in WORTHS:
-            now, rule, none = (simulate(each, name, worth) for each in ("constant", "proposed", "none"))
+            now, rule, none = (simulate(each, name, worth) for each in ("constant", "market", "none"))
             of = {kind: f"{rule[1] / cost:.2g} x" for kind, cost in costs(name, worth).items()}
             rows.append(
                 [
@@ -115,7 +116,7 @@ def check():
     """Asserts what the page says about audits."""
     for name in SCENARIOS:
         for worth in WORTHS:
-            now, rule, none = (simulate(each, name, worth) for each in ("constant", "proposed", "none"))
+            now, rule, none = (simulate(each, name, worth) for each in ("constant", "market", "none"))
             # The constant keeps a large market out, the rule does not.
             assert rule[0] > 0.55 * none[0], (name, worth, rule[0], none[0])
             assert worth < 0.01 or name == "1,000 laptops" or now[0] < 0.05 * none[0], (name, worth)
@@ -127,14 +128,15 @@ def check():
             assert worth < 0.01 or rule[3] < 0.1, (name, worth, rule[3])
     # Laptops that rest beside an H100 earn a third of what they cost at the least fee, and more at four times that.
     for worth in (0.001, 0.01):
-        pays = simulate("proposed", "both", worth)[1] / costs("both", worth)["laptops"]
+        pays = simulate("market", "both", worth)[1] / costs("both", worth)["laptops"]
         assert 0.3 < pays < 1 < 4 * pays, (worth, pays)
     # Who trains for itself and names no price pays half a base for the audit of a ut, beside the base, of 3.6.
-    own = REPLAYED * proposed(1.0, 0.0)
+    own = REPLAYED * by_market(1.0, 0.0)
+    assert abs(own - price.compute(TRY, 0, 100 * TRY) * REPLAYED / TRY) < 1e-9
     assert abs(own - 0.52) < 1e-9 and abs(EARNS - 3.6) < 1e-9 and own + 1 < EARNS / 2
     # Nobody moves it for less than power costs: to raise the mean by half one burns the fee for all that ten days
     # trained, at twice the mean; floods do not move the base.
-    market = Audited(proposed)
+    market = Audited(by_market)
     market.v = price.Volumes(bought=40_000_000 * price.UT)
     market.mean, market.weight = 0.001, 4e7
     before = market.compute(1.0)
@@ -144,7 +146,7 @@ def check():
     assert abs(market.mean / 0.001 - 1.5) < 1e-9
     assert market.compute(1.0) / before < 1.5
     # While little is trained it is what it is now.
-    young = Audited(proposed)
+    young = Audited(by_market)
     assert young.compute(1.0) == MOST
     young.v = price.Volumes(bought=220_000 * price.UT)
     assert young.compute(1.0) == MOST

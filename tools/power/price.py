@@ -14,6 +14,7 @@ MOST_CROWDED = 32
 LEAST_FEE, MOST_FEE = 10_000, 10**15
 TRAINING_TENTHS, TENTHS = 6, 10
 POWER_WORTH = 4
+COMPUTE_TIMES, LEFT_TENTHS = 4, 26
 MOST_VOLUME = 1 << 62
 POINT, SQUARED_BITS = 32, 30
 
@@ -62,6 +63,11 @@ def worth(fee, reward, volume):
         return 0
     brings = up(reward * DAY * TRAINING_TENTHS * UT, TENTHS * max(volume, 1))
     return max(min(brings, MOST_FEE), fee * POWER_WORTH)
+
+
+def compute(base, mean, most):
+    """What computing a ut counts as, where the class's market paid `mean`."""
+    return min(up(base * LEFT_TENTHS * COMPUTE_TIMES, TENTHS) + mean * COMPUTE_TIMES, most)
 
 
 def covered(work, quoted, now):
@@ -141,7 +147,8 @@ def vectors():
         "# primitives/protocol/src/price/tests.rs. Before: bought, posted, blocks that pass, work, reward, age,",
         "# what those who make blocks train; after: bought, posted, base, fee, posted when the work is taken back,",
         "# work that is credited at the base of before it was bought, what the place costs of a fee as large as the",
-        "# reward, what the power is worth, and the work that a deposit covers of which it was worth the reward.",
+        "# reward, what the power is worth, and the work that a deposit covers of which it was worth the reward,",
+        "# and what computing counts as where the market paid what they train.",
     ]
     cases = [(0, 0, 0, 1, TRY, 0, 0), (LEAST_BOUGHT, 0, 0, 79_000 * UT, TRY, 100, 5_000 * UT)]
     for _ in range(70):
@@ -163,6 +170,7 @@ def vectors():
             place_fee(reward, age),
             worth(v.fee(reward, work), reward, volume),
             covered(work, reward, worth(base, reward, volume)),
+            compute(base, volume, TRY),
         )
         lines.append(" ".join(map(str, (bought, posted, blocks, work, reward, age, volume, *found))))
     return "\n".join(lines) + "\n"

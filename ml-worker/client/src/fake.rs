@@ -99,6 +99,7 @@ pub fn job(state: JobState) -> JobView {
 		late: None,
 		record: 0,
 		fee_per_ut: 0,
+		compute_per_ut: trainyard_protocol::fees::COMPUTE_PRICE,
 	}
 }
 

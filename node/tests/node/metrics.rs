@@ -71,6 +71,7 @@ fn job(id: u32, state: JobState) -> JobView<AccountId> {
 		settlement: Settlement { escrowed: 3 * TRY, ..Settlement::default() },
 		record: 0,
 		fee_per_ut: 0,
+		compute_per_ut: 0,
 		late: None,
 	}
 }

@@ -200,6 +200,7 @@ pub(crate) fn audited<T: Config>(charged: &Charged, trainer: &T::AccountId) -> J
 		price: 0,
 		fee_per_ut: 0,
 		worth_per_ut: 0,
+		compute_per_ut: 0,
 		fee: 0,
 		storage: 0,
 		escrow: 0,

@@ -74,7 +74,7 @@ impl<T: Config> Pallet<T> {
 		Some(Hearing {
 			length: patience.max(again),
 			again,
-			deposit: fees::challenge_deposit(spec, parts, T::ComputePrice::get())?,
+			deposit: fees::challenge_deposit(spec, parts, job.quote.compute_per_ut)?,
 			work: blocks(parts.defence_flop(spec))?.max(short),
 			short,
 			patience,

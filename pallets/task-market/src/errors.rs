@@ -21,12 +21,13 @@ mod errors {
 		BadAuditSegments,
 		/// The price of a `ut` is zero.
 		ZeroPrice,
-		/// The fee of a verifier is below `MinAuditFee`, or below the price at `ComputePrice` of the
-		/// segments that it replays: raise `audit_fee` to what `TrainyardApi_audit_fee` says.
+		/// The fee of a verifier is below `MinAuditFee`, or below the price of the segments that it replays. That
+		/// follows the market, and may have risen since it was quoted: raise `audit_fee` to what
+		/// `TrainyardApi_audit_fee` says now, or a hundredth more, or leave it to the client.
 		AuditFeeTooLow,
-		/// The fee of a verifier is more than four times the least one of this job: lower `audit_fee`
-		/// to four times what `TrainyardApi_audit_fee` says. What a seat puts at stake follows from
-		/// it, and few verifiers would have that.
+		/// The fee of a verifier is more than four times the least one of this job, which follows the market: lower
+		/// `audit_fee` to four times what `TrainyardApi_audit_fee` says now, or leave it to the client. What a seat
+		/// puts at stake follows from it, and few verifiers would have that.
 		AuditFeeTooHigh,
 		/// `apply_blocks` or `training_blocks` is below `MinPeriod` or above its maximum; `apply_blocks` of
 		/// an ordered job is 144 at most.

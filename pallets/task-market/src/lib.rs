@@ -158,12 +158,13 @@ pub mod pallet {
 		/// What the present block mints: the price of power follows it, see [`price`].
 		type BlockReward: Get<Balance>;
 
-		/// What the protocol says that computing a `ut` costs: least fees of verifiers and deposits of
-		/// challenges go by it, whatever the job pays.
+		/// The most that computing a `ut` counts as. Least fees of verifiers and deposits of challenges go by what it
+		/// counts as in the quote of a job, which [follows the market](trainyard_protocol::price::compute), whatever
+		/// the job pays.
 		#[pallet::constant]
 		type ComputePrice: Get<Balance>;
 
-		/// Least fee of a verifier for a round. Where the price of what it replays at `ComputePrice` is
+		/// Least fee of a verifier for a round. Where the price of what it replays, by what computing counts as, is
 		/// more, that price is the least fee.
 		#[pallet::constant]
 		type MinAuditFee: Get<Balance>;

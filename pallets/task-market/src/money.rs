@@ -89,7 +89,8 @@ impl<T: Config> Pallet<T> {
 		// All results may differ, and a verifier checks each of them in the same time.
 		let round = audit.checked_mul(MicroUt::from(terms.replicas));
 		ensure!(round.is_some_and(|round| round <= most), Error::<T>::ResultsTooLarge);
-		let least = Self::least_fee(audit).ok_or(Error::<T>::AmountOverflow)?;
+		let compute = Self::compute_per_ut(terms.machine);
+		let least = Self::least_fee(audit, compute).ok_or(Error::<T>::AmountOverflow)?;
 		ensure!(terms.audit_fee >= least, Error::<T>::AuditFeeTooLow);
 		// What a seat puts at stake follows from its fee: few could have that of a high one.
 		let most = fees::most_audit_fee(least);
@@ -119,7 +120,7 @@ impl<T: Config> Pallet<T> {
 			samples: needs.samples,
 		};
 		let results = Self::results(spec).ok_or(Error::<T>::TooManyResults)?;
-		Ok(Quote::new(parts, sums, seat, sizes, results))
+		Ok(Quote::new(parts, sums, compute, seat, sizes, results))
 	}
 
 	/// Fails if a machine of the job's class could not carry it, or if trainers could not store what anybody
@@ -140,9 +141,10 @@ impl<T: Config> Pallet<T> {
 		}
 	}
 
-	/// Returns the least fee of a verifier that replays this much: its price at `ComputePrice`, or `MinAuditFee` where that is more.
-	pub(crate) fn least_fee(audit: MicroUt) -> Option<Balance> {
-		fees::least_audit_fee(audit, T::ComputePrice::get(), T::MinAuditFee::get())
+	/// Returns the least fee of a verifier that replays this much, where computing a `ut` counts as this: its price, or
+	/// `MinAuditFee` where that is more.
+	pub(crate) fn least_fee(audit: MicroUt, compute_per_ut: Balance) -> Option<Balance> {
+		fees::least_audit_fee(audit, compute_per_ut, T::MinAuditFee::get())
 	}
 
 	/// Holds the escrow of a job, and the deposit for its record.

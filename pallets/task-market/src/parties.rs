@@ -92,7 +92,7 @@ impl<T: Config> Pallet<T> {
 		terms: &Terms,
 		quote: &Quote,
 	) -> Result<(), Error<T>> {
-		let challenge = fees::challenge_deposit(spec, &quote.parts, T::ComputePrice::get());
+		let challenge = fees::challenge_deposit(spec, &quote.parts, quote.compute_per_ut);
 		let work = quote.needs.work.saturating_mul(terms.replicas.into());
 		let request = CommitteeRequest {
 			excluded,

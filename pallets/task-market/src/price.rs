@@ -9,11 +9,15 @@
 //! The deposit of a trainer follows what the power is worth to whoever makes blocks, and power is credited for no
 //! more than that: what its deposit was fixed for.
 //!
+//! What seats and challenges cost follows the same market: what computing a `ut` counts as is fixed in the quote. It
+//! goes by the base and by what was paid, so nobody moves it by posting, nor by a price without burning fees.
+//!
 //! A job that earns no power pays no fee and does not count.
 
 use crate::{lost_deposit, Config, Event, Job, Market, Pallet, Prices, Quote, Worth};
 use frame_support::traits::Get;
 use trainyard_program::{
+	needs::MachineClass,
 	spec::{CheckedSpec, SpecError},
 	work::Parts,
 	MicroUt,
@@ -97,6 +101,14 @@ impl<T: Config> Pallet<T> {
 	/// Returns what the power for a `ut` of training is worth that is posted now for this fee.
 	pub(crate) fn worth_per_ut(fee_per_ut: Balance) -> Balance {
 		price::worth(fee_per_ut, T::BlockReward::get(), T::Trainers::training_volume())
+	}
+
+	/// Returns what computing a `ut` counts as for a job of this class that is posted now: it follows the base fee and
+	/// what the class's market paid, and is `ComputePrice` at most.
+	pub(crate) fn compute_per_ut(machine: MachineClass) -> Balance {
+		let base = Self::volumes().base(T::BlockReward::get());
+		let mean = Prices::<T>::get(machine).map_or(0, |price| price.price_per_ut);
+		price::compute(base, mean, T::ComputePrice::get())
 	}
 
 	/// Notes a job that is posted with this quote: the next one pays for what it takes.

@@ -179,6 +179,10 @@ impl<T: Config> Pallet<T> {
 			ensure!(job.posted <= now, "a job was posted in a block to come");
 			let fee = units::price(job.quote.training, job.quote.fee_per_ut);
 			ensure!(fee == Some(job.quote.fee), "a job's fee is not what its fee per ut makes it");
+			ensure!(
+				job.quote.compute_per_ut <= T::ComputePrice::get(),
+				"computing counts as more than the most"
+			);
 		}
 		Ok(())
 	}

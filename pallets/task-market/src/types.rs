@@ -103,6 +103,9 @@ pub struct Quote {
 	/// What the power for a `ut` of training is worth, fixed at posting; 0 where the job earns no power. The
 	/// deposit follows from it, and so power is credited for no more than that.
 	pub worth_per_ut: Balance,
+	/// What computing a `ut` counts as, fixed at posting: [`price::compute`](trainyard_protocol::price::compute).
+	/// The least fee of a seat and the deposit of a challenge follow from it.
+	pub compute_per_ut: Balance,
 	/// Protocol fee of all replicas together, burned.
 	pub fee: Balance,
 	/// The part of the escrow for what trainers may have to store for an audit.
@@ -187,10 +190,11 @@ impl Worth {
 }
 
 impl Quote {
-	/// Returns the quote of these sums.
+	/// Returns the quote of these sums, where computing a `ut` counts as this.
 	pub fn new(
 		parts: Parts,
 		sums: Sums,
+		compute_per_ut: Balance,
 		needs: Resources,
 		sizes: PieceSizes,
 		results: u32,
@@ -214,6 +218,7 @@ impl Quote {
 			price,
 			fee_per_ut,
 			worth_per_ut,
+			compute_per_ut,
 			fee,
 			storage,
 			escrow,

@@ -22,8 +22,20 @@ impl<T: Config> Pallet<T> {
 	pub fn quote(spec: JobSpec, terms: &Terms) -> Option<QuoteView> {
 		let quote = Self::checked_quote(&spec.check().ok()?, terms).ok()?;
 		let Quote { work, training, price, fee_per_ut, fee, escrow, deposit, record, .. } = quote;
+		let compute_per_ut = quote.compute_per_ut;
 		let pay = quote.whole().of_each(terms.replicas).price;
-		Some(QuoteView { work, training, price, pay, fee_per_ut, fee, escrow, deposit, record })
+		Some(QuoteView {
+			work,
+			training,
+			price,
+			pay,
+			fee_per_ut,
+			fee,
+			escrow,
+			deposit,
+			record,
+			compute_per_ut,
+		})
 	}
 
 	/// Returns what training costs now.
@@ -42,12 +54,12 @@ impl<T: Config> Pallet<T> {
 		}
 	}
 
-	/// Returns the least `audit_fee` for this specification and the other terms; `None` where the
-	/// specification is invalid or the fee out of range.
+	/// Returns the least `audit_fee` for this specification and the other terms, if the job were posted now; `None`
+	/// where the specification is invalid or the fee out of range.
 	pub fn audit_fee(spec: JobSpec, terms: &Terms) -> Option<Balance> {
 		let spec = spec.check().ok()?;
 		let audit = work::audit_micro_ut(&spec, terms.replays(spec.segments())).ok()?;
-		Self::least_fee(audit)
+		Self::least_fee(audit, Self::compute_per_ut(terms.machine))
 	}
 
 	/// Returns the job with this number, without its audit.
@@ -90,6 +102,7 @@ impl<T: Config> Pallet<T> {
 			late: Self::late_view(id),
 			record: job.quote.record,
 			fee_per_ut: job.quote.fee_per_ut,
+			compute_per_ut: job.quote.compute_per_ut,
 		})
 	}
 

@@ -75,10 +75,12 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Proof: `TaskMarket::Market` (`max_values`: Some(1), `max_size`: Some(20), added: 515, mode: `MaxEncodedLen`)
 	/// Storage: `Hashrate::TrainingVolumes` (r:1 w:0)
 	/// Proof: `Hashrate::TrainingVolumes` (`max_values`: Some(1), `max_size`: Some(18), added: 513, mode: `MaxEncodedLen`)
+	/// Storage: `TaskMarket::Prices` (r:1 w:0)
+	/// Proof: `TaskMarket::Prices` (`max_values`: None, `max_size`: Some(37), added: 2512, mode: `MaxEncodedLen`)
 	fn submit_job() -> Weight {
 		// At least 9_539_722_000 ps.
 		Weight::from_parts(10_229_388_000, 3712)
-			.saturating_add(D::get().reads_writes(6_u64, 8_u64))
+			.saturating_add(D::get().reads_writes(7_u64, 8_u64))
 	}
 	/// Storage: `TaskMarket::Listings` (r:1 w:0)
 	/// Proof: `TaskMarket::Listings` (`max_values`: None, `max_size`: Some(330), added: 2805, mode: `MaxEncodedLen`)
@@ -102,10 +104,12 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Proof: `TaskMarket::Market` (`max_values`: Some(1), `max_size`: Some(20), added: 515, mode: `MaxEncodedLen`)
 	/// Storage: `Hashrate::TrainingVolumes` (r:1 w:0)
 	/// Proof: `Hashrate::TrainingVolumes` (`max_values`: Some(1), `max_size`: Some(18), added: 513, mode: `MaxEncodedLen`)
+	/// Storage: `TaskMarket::Prices` (r:1 w:0)
+	/// Proof: `TaskMarket::Prices` (`max_values`: None, `max_size`: Some(37), added: 2512, mode: `MaxEncodedLen`)
 	fn order() -> Weight {
 		// At least 9_747_564_000 ps.
 		Weight::from_parts(10_456_068_000, 4058)
-			.saturating_add(D::get().reads_writes(8_u64, 8_u64))
+			.saturating_add(D::get().reads_writes(9_u64, 8_u64))
 	}
 	/// Storage: `Hashrate::Trainers` (r:1 w:0)
 	/// Proof: `Hashrate::Trainers` (`max_values`: None, `max_size`: Some(593), added: 3068, mode: `MaxEncodedLen`)

@@ -14,8 +14,9 @@ use trainyard_program::{
 	MicroUt,
 };
 
-/// What the protocol says that computing a `ut` costs, in the currency's smallest unit: 1 TRY. Fees of seats and
-/// deposits of challenges go by it. It is no [price of power](crate::price), which follows the market.
+/// The most that computing a `ut` counts as, in the currency's smallest unit: 1 TRY. Fees of seats and deposits of
+/// challenges go by what it counts as in the quote of a job, which [follows the market](price::compute) and is this
+/// much while less than 220,000 `ut` are bought in ten days.
 pub const COMPUTE_PRICE: Balance = 1_000_000_000_000;
 /// Least deposit of a trainer, before the audit fees: 1 TRY.
 pub const MIN_DEPOSIT: Balance = 1_000_000_000_000;
@@ -42,6 +43,8 @@ pub const SILENT_FEES: Balance = 250_000_000_000;
 /// Most fee of a verifier, as a multiple of the least one of the same job. What a seat puts at stake follows
 /// its fee, and a submitter could otherwise name one whose stake only friends have.
 pub const MOST_AUDIT_FEE: Balance = 4;
+/// What is offered to a verifier above the least fee where nothing is named: one part of it in so many.
+pub const OFFERED_PART: Balance = 100;
 /// A trainer's deposit as a multiple of the larger of price and [worth of the power](price::worth) that is
 /// paid for. No attack that an audit can miss pays with it, for shares of power and of bonds up to 40 %: `tools/slots/court.py` computes it.
 pub const DEPOSIT_MULTIPLE: Balance = 3;
@@ -214,10 +217,11 @@ pub fn paid_per_ut(terms: &Terms) -> Balance {
 	pay_of_each(terms.price_per_ut, terms.replicas)
 }
 
-/// Returns the least fee of a verifier for one round of a job with these terms, of which neither the fee nor
-/// the price is looked at: the price of [`work::audit_micro_ut`] of all that it replays of a result at
-/// [`COMPUTE_PRICE`], rounded up; or [`MIN_AUDIT_FEE`] where that is less. Whoever pays only themselves could
-/// name any price. Fails with [`SpecError::WorkOverflow`] where the work or the fee leaves its range.
+/// Returns the highest that the least fee of a verifier can be for one round of a job with these terms, of which
+/// neither the fee nor the price is looked at: the price of [`work::audit_micro_ut`] of all that it replays of a
+/// result at [`COMPUTE_PRICE`], rounded up; or [`MIN_AUDIT_FEE`] where that is less. Whoever pays only themselves
+/// could name any price. What the least is now follows the market, and a chain says it. Fails with
+/// [`SpecError::WorkOverflow`] where the work or the fee leaves its range.
 pub fn audit_fee(spec: &CheckedSpec, terms: &Terms) -> Result<Balance, SpecError> {
 	let work = work::audit_micro_ut(spec, terms.replays(spec.segments()))?;
 	least_audit_fee(work, COMPUTE_PRICE, MIN_AUDIT_FEE).ok_or(SpecError::WorkOverflow)
@@ -227,6 +231,13 @@ pub fn audit_fee(spec: &CheckedSpec, terms: &Terms) -> Result<Balance, SpecError
 /// no fee is below `least`; `None` on overflow.
 pub fn least_audit_fee(audit: MicroUt, compute_price: Balance, least: Balance) -> Option<Balance> {
 	Some(units::price(audit, compute_price)?.max(least))
+}
+
+/// Returns the fee of a verifier for who names none and was quoted this `least`, where it can be `highest` at most
+/// ([`audit_fee`]): a hundredth more, rounded up. The base fee rises by a tenth in a day where nothing is trained, and
+/// the least with it, so this is enough for two hours; what was named too low is refused.
+pub fn offered_audit_fee(least: Balance, highest: Balance) -> Balance {
+	least.saturating_add(least.div_ceil(OFFERED_PART)).min(highest.max(least))
 }
 
 /// Returns the most that a fee of a verifier may be, whose `least` is this: [`MOST_AUDIT_FEE`] times that.
@@ -358,6 +369,20 @@ mod tests {
 		assert_eq!(least_audit_fee(10_000, TRY, TRY / 20), Some(TRY / 20));
 		assert_eq!(least_audit_fee(2_000_000, u128::MAX, 1), None);
 		assert_eq!((most_audit_fee(2 * TRY), most_audit_fee(u128::MAX)), (8 * TRY, u128::MAX));
+	}
+
+	/// The least may rise between quote and inclusion, but not above what the most for a ut makes of it.
+	#[test]
+	fn who_names_no_fee_offers_a_hundredth_more() {
+		assert_eq!(offered_audit_fee(TRY, 5 * TRY), TRY + TRY / 100);
+		assert_eq!(offered_audit_fee(1, 5), 2, "rounded up");
+		assert_eq!(offered_audit_fee(TRY, TRY), TRY, "it cannot rise");
+		assert_eq!(offered_audit_fee(TRY, TRY + 5), TRY + 5);
+		assert_eq!(offered_audit_fee(TRY, 0), TRY, "a chain that takes more is believed");
+		assert_eq!(offered_audit_fee(u128::MAX, u128::MAX), u128::MAX);
+		assert_eq!(offered_audit_fee(0, TRY), 0);
+		let least = 7 * TRY;
+		assert!(offered_audit_fee(least, 100 * TRY) <= most_audit_fee(least));
 	}
 
 	#[test]

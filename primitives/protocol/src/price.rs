@@ -20,7 +20,10 @@
 //! cost the same. See `docs/protocol.md`, and `tools/power/economy.py`, which mirrors this file in integers
 //! and from which the constants were chosen.
 
-use crate::job::{Balance, BlockNumber};
+use crate::{
+	fees::COMPUTE_PRICE,
+	job::{Balance, BlockNumber},
+};
 use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
 use scale_info::TypeInfo;
 use serde::{Deserialize, Serialize};
@@ -60,6 +63,12 @@ pub const TENTHS: Balance = 10;
 /// has six tenths of what is minted at most, and [`BURNED_PART`] is burned for it. It is what power is worth
 /// where all who train make blocks.
 pub const POWER_WORTH: Balance = 4;
+/// What computing a `ut` [counts as](compute) is this multiple of what it costs the dearest machine that trains, so
+/// that who verifies with a machine like that has something left.
+pub const COMPUTE_TIMES: Balance = 4;
+/// What the power for a `ut` leaves for computing it, in [tenths](TENTHS) of the base fee: 2.6. A `ut` brings 0.54 of
+/// what is minted for 0.15 of it, 3.6 bases, of which one is burned.
+pub const LEFT_TENTHS: Balance = 26;
 
 /// Most of a volume. The fee is the least there is long before.
 const MOST_VOLUME: MicroUt = 1 << 62;
@@ -246,6 +255,15 @@ pub fn worth(fee: Balance, reward: Balance, volume: MicroUt) -> Balance {
 	brings.max(fee.saturating_mul(POWER_WORTH))
 }
 
+/// Returns what computing a `ut` counts as where the base fee is `base` and the market paid `mean` for a `ut` (0 where
+/// it paid nothing yet), rounded up: `4 x (mean + 2.6 x base)`, and `most` at most. Fees of seats and deposits of
+/// challenges go by it. Who trains has `mean` and 2.6 bases for a `ut`, so no machine that trains costs more than a
+/// quarter of this. What is only posted moves neither.
+pub fn compute(base: Balance, mean: Balance, most: Balance) -> Balance {
+	let power = base.saturating_mul(LEFT_TENTHS).saturating_mul(COMPUTE_TIMES).div_ceil(TENTHS);
+	mean.saturating_mul(COMPUTE_TIMES).saturating_add(power).min(most)
+}
+
 /// Returns for how much of this `work` a trainer is credited power by its deposit, which was fixed where power for a
 /// `ut` was worth `quoted`: all of it, or, where it is worth more by now, as much as is worth that. Else the
 /// deposit would not cover what false work gains whose power is dear when it comes.
@@ -254,8 +272,10 @@ pub fn covered(work: MicroUt, quoted: Balance, worth: Balance) -> MicroUt {
 	part.and_then(|part| MicroUt::try_from(part).ok()).unwrap_or(work)
 }
 
-/// The most that counts of a price that was paid: 2^64 - 1.
-const MOST_PRICE: Balance = u64::MAX as Balance;
+/// The most that counts of a price that was paid for a `ut`: 1 TRY, above which computing [counts as](compute) no more.
+/// The mean falls slowly, and whoever paid itself a millionfold for next to no work in an empty market, or a thousand
+/// TRY for a `ut` of a small first job, would keep audits dear for months.
+const MOST_PRICE: Balance = COMPUTE_PRICE;
 
 /// What a `ut` cost on the market of a class of machines: the mean over accepted jobs, by the training whose
 /// fee they burned. It fades as [`Volumes::bought`] does.
@@ -286,13 +306,13 @@ pub struct ClassPrice {
 impl ClassPrice {
 	/// Returns the mean with a job that paid this price, and burned the fee for this much training, at height
 	/// `now`. What it paid counts as no less than half of the mean and no more than twice as much, so that a
-	/// price costs nothing and moves nothing, and burned fees do.
+	/// price costs nothing and moves nothing, and burned fees do; and as 1 TRY at most.
 	pub fn with(before: Option<Self>, price: Balance, work: MicroUt, now: BlockNumber) -> Self {
 		let price = price.min(MOST_PRICE);
 		let Some(Self { price_per_ut: mean, weight, at }) = before else {
 			return Self { price_per_ut: price, weight: work.min(MOST_VOLUME), at: now };
 		};
-		let weight = faded(weight, now.saturating_sub(at), WINDOW);
+		let (mean, weight) = (mean.min(MOST_PRICE), faded(weight, now.saturating_sub(at), WINDOW));
 		let price = price.clamp(mean / 2, mean.saturating_mul(2).clamp(1, MOST_PRICE));
 		let sum = u128::from(weight).saturating_add(work.into());
 		let of = |price: Balance, work: MicroUt| price.saturating_mul(work.into());

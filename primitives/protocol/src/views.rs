@@ -59,6 +59,10 @@ pub struct JobView<AccountId> {
 	/// Where the base fee is above it when the job is accepted, its power counts by what the fee buys.
 	#[serde(with = "trainyard_program::text::decimal")]
 	pub fee_per_ut: Balance,
+	/// What computing a `ut` counted as when the job was posted: fees of its seats and deposits of challenges to its
+	/// results go by it as long as there are any.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pub compute_per_ut: Balance,
 }
 
 /// A settled job whose accepted results can still be challenged, or are.
@@ -114,6 +118,10 @@ pub struct QuoteView {
 	/// Held from the submitter besides, until the job's record is removed.
 	#[serde(with = "trainyard_program::text::decimal")]
 	pub record: Balance,
+	/// What computing a `ut` counts as, if the job were posted now: the least `audit_fee` is the price of what a seat
+	/// replays at it, and the deposit of a challenge has the price of a defence.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pub compute_per_ut: Balance,
 }
 
 /// What training costs now.

@@ -34,7 +34,7 @@ parameter_types! {
 	pub ServiceWeight: Weight = Perbill::from_percent(20) * MAX_BLOCK_WEIGHT;
 	/// Least deposit of a trainer, before the audit fees.
 	pub const MinDeposit: Balance = fees::MIN_DEPOSIT;
-	/// What computing counts as: 1 TRY for the work of 7 minutes on 1,000 MFLOPS.
+	/// The most that computing counts as: 1 TRY for the work of 7 minutes on 1,000 MFLOPS.
 	pub const ComputePrice: Balance = fees::COMPUTE_PRICE;
 	/// Twice what a verdict with evidence costs in transaction fees.
 	pub const MinAuditFee: Balance = MIN_AUDIT_FEE;

@@ -324,8 +324,6 @@ fn a_deposit_covers_what_power_brings_to_those_who_make_blocks() {
 	spec.training.steps *= 10_000;
 	spec.training.checkpoint_interval *= 10_000;
 	let cheap = Terms { price_per_ut: 1, ..terms() };
-	let audit_fee = chain.state(|| Runtime::audit_fee(spec.clone(), cheap.clone())).expect("valid");
-	let (cheap, audit) = (Terms { audit_fee, ..cheap }, 9 * audit_fee);
 	// The market buys 400,000 ut a day.
 	let daily = 400_000_000_000u64;
 	let mut last = 0;
@@ -338,10 +336,12 @@ fn a_deposit_covers_what_power_brings_to_those_who_make_blocks() {
 		});
 		// Two sessions, and what is left of the running one.
 		chain.run(60);
-		let quote = chain.state(|| {
+		let (quote, audit) = chain.state(|| {
 			let (bought, at) = (10 * daily, System::block_number());
 			pallet_task_market::Market::<Runtime>::put(Volumes { bought, posted: 0, at });
-			Runtime::quote(spec.clone(), cheap.clone()).expect("valid")
+			let audit_fee = Runtime::audit_fee(spec.clone(), cheap.clone()).expect("valid");
+			let terms = Terms { audit_fee, ..cheap.clone() };
+			(Runtime::quote(spec.clone(), terms).expect("valid"), 9 * audit_fee)
 		});
 		// //Alice alone makes blocks, and nobody drills: training has all of them, and not six tenths.
 		let reward = chain.state(|| Hashrate::block_reward(System::block_number()));
@@ -504,4 +504,51 @@ fn the_api_speaks_the_protocol_and_knows_strangers() {
 	};
 	assert_ok!(chain.call(Alice, listing));
 	assert_eq!(chain.state(|| Runtime::listings(None, 9))[0].trainer, Alice.to_account_id());
+}
+
+/// What seats and challenges cost follows the market, and stays as it was quoted for as long as the job runs.
+#[test]
+fn audits_follow_the_market_and_stay_as_quoted() {
+	use trainyard_protocol::price::{compute, Volumes};
+	let market = |chain: &mut Chain, bought| {
+		chain.state(|| {
+			let at = System::block_number();
+			pallet_task_market::Market::<Runtime>::put(Volumes { bought, posted: 0, at });
+		});
+	};
+	let mut chain = chain();
+	let mut spec = JobSpec::noisy_example();
+	spec.training.steps *= 5_000;
+	spec.training.checkpoint_interval *= 5_000;
+	let any = Terms { price_per_ut: 1, ..terms() };
+	let least =
+		|chain: &mut Chain| chain.state(|| Runtime::audit_fee(spec.clone(), any.clone())).unwrap();
+	let post = |chain: &mut Chain, audit_fee| {
+		let (spec, terms) = (spec.clone(), Terms { audit_fee, ..any.clone() });
+		chain.call(Bob, pallet_task_market::Call::submit_job { spec, terms, max_fee_per_ut: TRY })
+	};
+	let young = least(&mut chain);
+	let checked = spec.clone().check().unwrap();
+	assert_eq!(Ok(young), fees::audit_fee(&checked, &any), "1 TRY a ut, as clients know");
+	assert!(young > TRY);
+	// 400,000 ut a day.
+	market(&mut chain, 4_000_000_000_000);
+	let low = least(&mut chain);
+	let base = chain.state(Runtime::market).base_fee_per_ut;
+	let counts = compute(base, 0, fees::COMPUTE_PRICE);
+	assert!((56 * TRY / 1_000..57 * TRY / 1_000).contains(&counts), "{counts}");
+	let expected = young * counts / TRY;
+	assert!(low.abs_diff(expected) <= expected / 1_000, "{low} {expected}");
+	let refused = |error: pallet_task_market::Error<Runtime>| Err(error.into());
+	let too_low = pallet_task_market::Error::AuditFeeTooLow;
+	assert_eq!(post(&mut chain, low * 99 / 100), refused(too_low));
+	let too_high = pallet_task_market::Error::AuditFeeTooHigh;
+	assert_eq!(post(&mut chain, young), refused(too_high), "what it was on a young chain");
+	let offered = fees::offered_audit_fee(low, young);
+	assert_ok!(post(&mut chain, offered));
+	let quoted = view(&mut chain, 0).compute_per_ut;
+	assert!(quoted.abs_diff(counts) <= counts / 1_000, "{quoted} {counts}");
+	// All others cease to train.
+	market(&mut chain, 0);
+	assert_eq!((least(&mut chain), view(&mut chain, 0).compute_per_ut), (young, quoted));
 }

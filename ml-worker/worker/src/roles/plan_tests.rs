@@ -87,6 +87,7 @@ fn job(state: JobState) -> JobView {
 		late: None,
 		record: 0,
 		fee_per_ut: 0,
+		compute_per_ut: 0,
 	}
 }
 

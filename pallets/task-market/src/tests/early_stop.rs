@@ -1,6 +1,6 @@
 //! Jobs that stop early: which results are taken, and what they are paid.
 
-use crate::{mock::*, Quote, TotalBurned, Worth};
+use crate::{mock::*, TotalBurned, Worth};
 use proptest::prelude::*;
 use trainyard_program::{units, work};
 use trainyard_protocol::{
@@ -190,10 +190,11 @@ proptest! {
 		spec.training.checkpoint_interval = interval;
 		let audit_segments = duties::least_draws(spec.segments(), 3);
 		let terms = Terms { price_per_ut: price, audit_segments, ..terms(1) };
-		let terms = with_least_fee(&spec, terms);
-		let spec = spec.check().unwrap();
-		let quote: Quote =
-			new_test_ext().execute_with(|| TaskMarket::checked_quote(&spec, &terms)).unwrap();
+		let (terms, spec, quote) = new_test_ext().execute_with(|| {
+			let (terms, spec) = (with_least_fee(&spec, terms), spec.check().unwrap());
+			let quote = TaskMarket::checked_quote(&spec, &terms).unwrap();
+			(terms, spec, quote)
+		});
 		let all = spec.segments();
 		let of = |segments| quote.of_segments(&spec, &terms, segments);
 		let whole = Worth { training: quote.training, price: quote.price, fee: quote.fee };

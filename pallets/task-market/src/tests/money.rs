@@ -75,10 +75,11 @@ proptest! {
 		spec.training.checkpoint_interval = interval;
 		let audit_segments = duties::least_draws(spec.segments(), 3);
 		let terms = Terms { price_per_ut: price, audit_segments, ..terms(1) };
-		let terms = with_least_fee(&spec, terms);
-		let spec = spec.check().unwrap();
-		let quote =
-			new_test_ext().execute_with(|| TaskMarket::checked_quote(&spec, &terms)).unwrap();
+		let (terms, quote) = new_test_ext().execute_with(|| {
+			let terms = with_least_fee(&spec, terms);
+			let quote = TaskMarket::checked_quote(&spec.check().unwrap(), &terms).unwrap();
+			(terms, quote)
+		});
 		let worth = quote.price.max(4 * quote.fee);
 		prop_assert_eq!(quote.deposit, (3 * worth).max(50_000) + 9 * terms.audit_fee);
 	}

@@ -1,16 +1,18 @@
 //! What power costs: the fee moves with what is posted and bought, is fixed in the quote, and nobody moves it
 //! for nothing.
 
-use crate::{mock::*, Error, HoldReason, Market, Prices, TotalBurned};
+use crate::{mock::*, Error, HoldReason, Market, Prices, Quote, TotalBurned};
 use frame_support::{assert_noop, assert_ok};
 use trainyard_program::{
 	needs::MachineClass,
 	spec::{InitialModel, JobSpec},
+	units, work,
 };
 use trainyard_protocol::{
 	audit::Decision,
+	fees,
 	job::{Balance, Fate, Terms},
-	price::{place_fee, Volumes, DAY, LEAST_BOUGHT, WINDOW},
+	price::{place_fee, ClassPrice, Volumes, DAY, LEAST_BOUGHT, WINDOW},
 	JobId, MicroUt, H256,
 };
 
@@ -29,7 +31,13 @@ fn market(bought: MicroUt, posted: MicroUt) {
 
 /// The fee for a `ut` of the example if it were posted now.
 fn fee_now() -> Balance {
-	TaskMarket::checked_quote(&noisy(), &terms(1)).unwrap().fee_per_ut
+	quote_now().fee_per_ut
+}
+
+/// The quote of the example with the least fee of a seat, if it were posted now.
+fn quote_now() -> Quote {
+	let terms = with_least_fee(&JobSpec::noisy_example(), terms(1));
+	TaskMarket::checked_quote(&noisy(), &terms).unwrap()
 }
 
 /// Brings a job to its end with this decision.
@@ -426,5 +434,216 @@ fn prices_of_accepted_jobs_are_on_record() {
 		assert_eq!((view.fee_per_ut, view.base_fee_per_ut), (FIRST, FIRST));
 		assert_eq!(view.free, LEAST_BOUGHT / 5);
 		assert!(view.bought > 0 && view.posted > 0);
+	});
+}
+
+/// What a market buys in a day in which computing counts as less than the most: 400,000 ut.
+const DAILY: MicroUt = 8 * LEAST_BOUGHT;
+
+/// What computing a `ut` counts as in the quote of the example if it were posted now.
+fn compute_now() -> Balance {
+	quote_now().compute_per_ut
+}
+
+/// Makes a market that buys [`DAILY`], in which jobs of the smallest class paid this for a `ut`.
+fn paying(mean: Balance) {
+	MinAuditFee::set(1);
+	market(10 * DAILY, 0);
+	let price = ClassPrice { price_per_ut: mean, weight: 10 * DAILY, at: TaskMarket::now() };
+	Prices::<Test>::insert(MachineClass::Gib8, price);
+}
+
+/// The base of [`paying`].
+const BASE: Balance = FIRST / 80;
+
+/// Posts the example with the least fee of a seat, at this price.
+fn post_cheaply(price_per_ut: Balance) -> JobId {
+	let terms = Terms { price_per_ut, ..terms(1) };
+	post_with(SUBMITTER, with_least_fee(&JobSpec::noisy_example(), terms))
+}
+
+#[test]
+fn what_computing_counts_as_follows_the_market() {
+	run(|| {
+		assert_eq!(compute_now(), FIRST, "the most, in an empty market");
+		market(10 * LEAST_BOUGHT, 0);
+		assert_eq!(fee_now(), FIRST / 10);
+		assert_eq!(compute_now(), FIRST, "10.4 bases are more");
+		MinAuditFee::set(1);
+		market(10 * DAILY, 0);
+		assert_eq!((fee_now(), compute_now()), (BASE, 52 * BASE / 5));
+		paying(3_000);
+		assert_eq!(compute_now(), 52 * BASE / 5 + 12_000);
+		paying(FIRST);
+		assert_eq!(compute_now(), FIRST, "and no more than that");
+	});
+}
+
+/// What the quote says holds for the job, and the next one has what the market says then.
+#[test]
+fn what_computing_counts_as_is_fixed_in_the_quote() {
+	run(|| {
+		paying(3_000);
+		let spec = JobSpec::noisy_example();
+		let low = compute_now();
+		let least = TaskMarket::audit_fee(spec.clone(), &terms(1)).unwrap();
+		let audit = work::audit_micro_ut(&noisy(), 5).unwrap();
+		assert_eq!(least, units::price(audit, low).unwrap());
+		let view = TaskMarket::quote(spec.clone(), &Terms { audit_fee: least, ..terms(1) });
+		assert_eq!(view.unwrap().compute_per_ut, low);
+		let id = post_cheaply(5_000_000);
+		assert_eq!(job(id).terms.audit_fee, least);
+		// All others cease to train.
+		market(0, 0);
+		assert_eq!(compute_now(), FIRST);
+		assert_eq!(job(id).quote.compute_per_ut, low);
+		assert_eq!(TaskMarket::job_view(id).unwrap().compute_per_ut, low);
+		let quote = job(id).quote;
+		let deposit = fees::challenge_deposit(&noisy(), &quote.parts, low).unwrap();
+		assert_eq!(Asked::get().unwrap().challenge, deposit);
+		apply(id, &[11]);
+		run_to_state(id, trainyard_protocol::job::JobState::Training);
+		commit(id, 11);
+		run_to_state(id, trainyard_protocol::job::JobState::Revealing);
+		reveal(id, 11, 1);
+		run_to_state(id, trainyard_protocol::job::JobState::Auditing);
+		assert_eq!(TaskMarket::challenge_deposit(id), Some(deposit));
+		assert_eq!(AuditBook::get()[&id].request.challenge, deposit);
+		assert_eq!(AuditBook::get()[&id].request.fee, least);
+		decide(id, &[Decision::Accepted], &VERIFIERS);
+		run_to_end(id);
+		assert_eq!(job(id).settlement.paid_to_verifiers, 3 * least);
+	});
+}
+
+/// A fee that was named for another market is refused, in either direction.
+#[test]
+fn an_audit_fee_is_held_against_the_market_of_its_block() {
+	run(|| {
+		let spec = JobSpec::noisy_example;
+		paying(3_000);
+		let least = TaskMarket::audit_fee(spec(), &terms(1)).unwrap();
+		let post = |audit_fee| {
+			let terms = Terms { audit_fee, ..terms(1) };
+			TaskMarket::submit_job(RuntimeOrigin::signed(SUBMITTER), spec(), terms, Balance::MAX)
+		};
+		assert_noop!(post(least - 1), Error::<Test>::AuditFeeTooLow);
+		assert_noop!(post(4 * least + 1), Error::<Test>::AuditFeeTooHigh);
+		// A hundredth more is enough for two hours in which nothing is trained.
+		let offered = fees::offered_audit_fee(least, Balance::MAX);
+		System::set_block_number(TaskMarket::now() + 1_200);
+		assert_noop!(post(least), Error::<Test>::AuditFeeTooLow);
+		assert_ok!(post(offered));
+		// And where all training has ceased it is not.
+		market(0, 0);
+		assert_noop!(post(offered), Error::<Test>::AuditFeeTooLow);
+		let most = TaskMarket::audit_fee(spec(), &terms(1)).unwrap();
+		assert_ok!(post(most));
+		// What was the least on a young chain is too much for a large market.
+		paying(1);
+		assert_noop!(post(most), Error::<Test>::AuditFeeTooHigh);
+	});
+}
+
+/// Who posts for itself names a price of nothing, and where its class trains next to nothing else it brings the mean to
+/// nothing, too. Its audits cost 10.4 bases for each ut that is replayed all the same, which is four times what any
+/// machine costs that trains for itself: it has no say in the base but by what it burns.
+#[test]
+fn who_trains_for_itself_cannot_underpay_its_audits() {
+	run(|| {
+		paying(3_000);
+		let weight = quote_now().training;
+		Prices::<Test>::mutate(MachineClass::Gib8, |price| price.as_mut().unwrap().weight = weight);
+		let before = TaskMarket::volumes();
+		let power = || 52 * TaskMarket::volumes().base(BlockReward::get()) / 5;
+		for _ in 0..20 {
+			let id = post_cheaply(1);
+			let quote = job(id).quote;
+			assert!(quote.compute_per_ut >= power());
+			finish(id, Decision::Accepted);
+			assert_eq!(job(id).settlement.burned, quote.fee);
+		}
+		let mean = Prices::<Test>::get(MachineClass::Gib8).unwrap().price_per_ut;
+		assert!(
+			mean < 1_000,
+			"{mean}: each moves it by no more than its part of what the class trained"
+		);
+		let (least, now) = (power(), TaskMarket::now());
+		let without = 52 * before.aged(now).base(BlockReward::get()) / 5;
+		assert!(without - least < 20, "{least} of {without}: the base is what it would have been");
+		assert!((least..least + 2).contains(&(compute_now() - 4 * mean)));
+		// Nor does it name a lower fee.
+		let audit = work::audit_micro_ut(&noisy(), 5).unwrap();
+		let due = units::price(audit, least).unwrap();
+		let low = Terms { price_per_ut: 1, audit_fee: due - 1, ..terms(1) };
+		let origin = RuntimeOrigin::signed(SUBMITTER);
+		let call = TaskMarket::submit_job(origin, JobSpec::noisy_example(), low, Balance::MAX);
+		assert_noop!(call, Error::<Test>::AuditFeeTooLow);
+	});
+}
+
+/// A flood raises the fee for power, and neither makes audits dear for others nor cheap for who floods.
+#[test]
+fn what_is_posted_moves_no_audit() {
+	run(|| {
+		paying(3_000);
+		let (fee, before) = (fee_now(), compute_now());
+		Market::<Test>::mutate(|market| *market = market.post(100 * DAILY));
+		assert!(fee_now() > 100 * fee);
+		assert_eq!(compute_now(), before);
+	});
+}
+
+/// To make the mean half as high again somebody pays itself twice the mean for as much training as the market bought in
+/// ten days, and burns the fee for all of it; a price that is higher moves no more.
+#[test]
+fn a_griefer_burns_for_the_mean() {
+	run(|| {
+		paying(3_000);
+		let before = compute_now();
+		// One job, however dear it is: it burns its fee, and moves less than its part of the market.
+		let id = post_cheaply(1 << 50);
+		finish(id, Decision::Accepted);
+		let part = u128::from(job(id).quote.training) * 3_000 / u128::from(10 * DAILY);
+		let (mean, now) = (Prices::<Test>::get(MachineClass::Gib8).unwrap(), TaskMarket::now());
+		let moved = mean.price_per_ut - 3_000;
+		assert!(job(id).settlement.burned > 0 && moved <= part + 1, "{moved} {part}");
+		assert!(compute_now() - before < 20, "the base is a few blocks older");
+		// As much as ten days bought.
+		let dear = ClassPrice::with(Some(mean), 1 << 50, 10 * DAILY, now);
+		Prices::<Test>::insert(MachineClass::Gib8, dear);
+		market(20 * DAILY, 0);
+		let after = compute_now();
+		let base = TaskMarket::volumes().base(BlockReward::get());
+		assert!(base < BASE, "and power is cheaper");
+		let most = 52 * base / 5 + 4 * 3_000 * 3 / 2;
+		assert!((most - 100..most + 100).contains(&after), "{after} {most}");
+		// In a class whose market is nothing its price is taken as it is, and what counts is bounded all the same.
+		Prices::<Test>::remove(MachineClass::Gib8);
+		let id = post_cheaply(1 << 50);
+		finish(id, Decision::Accepted);
+		assert_eq!(compute_now(), FIRST, "no more than that");
+	});
+}
+
+/// The deposit of a challenge pays for a defence on any machine that trains, four times, whatever the market is, and
+/// whatever it becomes while the job runs.
+#[test]
+fn a_challenge_covers_a_defence_at_every_market() {
+	run(|| {
+		for (bought, mean) in [(1, 0), (1, 3_000), (1, 100_000), (100, 0), (100, 7)] {
+			paying(mean);
+			market(bought * 10 * DAILY, 0);
+			let quote = job(post_cheaply(1)).quote;
+			let base = TaskMarket::volumes().base(BlockReward::get());
+			// What the dearest machine costs that trains: what it earns and does not burn.
+			let dearest = (mean + 26 * base / 10).min(FIRST / 4);
+			let parts = quote.parts;
+			let deposit = fees::challenge_deposit(&noisy(), &parts, quote.compute_per_ut).unwrap();
+			let work = units::micro_ut(parts.defence_flop(&noisy()).unwrap());
+			let defence = units::price(work.unwrap(), dearest).unwrap();
+			assert!(deposit - fees::CHALLENGE_BASE >= 4 * defence - 4, "{bought} {mean}");
+			assert!(deposit > fees::CHALLENGE_BASE, "{bought} {mean}");
+		}
 	});
 }

@@ -17,12 +17,13 @@ fn a_quote_is_what_will_be_held() {
 		let quote = TaskMarket::quote(spec.clone(), &terms).unwrap();
 		let id = post_with(SUBMITTER, terms.clone());
 		let held = job(id).quote;
-		let QuoteView { work, training, price, pay, fee_per_ut, fee, escrow, deposit, record } =
-			quote;
+		let QuoteView { work, training, price, pay, fee_per_ut, fee, .. } = quote;
+		let QuoteView { escrow, deposit, record, compute_per_ut, .. } = quote;
 		assert_eq!(fee_per_ut, 1_000_000);
 		assert_eq!((work, training, price, fee), (held.work, held.training, held.price, held.fee));
 		assert_eq!((pay, record), (held.whole().of_each(3).price, held.record));
 		assert_eq!((escrow, deposit), (held.escrow, held.deposit));
+		assert_eq!((compute_per_ut, held.compute_per_ut), (1_000_000, 1_000_000));
 		assert_eq!(TaskMarket::quote(spec.clone(), &Terms { replicas: 0, ..terms.clone() }), None);
 		let mut bad = spec;
 		bad.training.steps = 0;

@@ -5,6 +5,8 @@ use proptest::prelude::*;
 
 /// One TRY.
 const TRY: Balance = 1_000_000_000_000;
+/// A thousandth of it.
+const MILLI: Balance = TRY / 1_000;
 /// One ut.
 const UT: MicroUt = 1_000_000;
 
@@ -41,6 +43,7 @@ fn the_simulation_has_the_same_numbers() {
 			place_fee(*reward, age),
 			worth(aged.fee(*reward, work), *reward, *volume as u64),
 			covered(work, *reward, worth(aged.base(*reward), *reward, *volume as u64)).into(),
+			compute(aged.base(*reward), *volume, COMPUTE_PRICE),
 		];
 		assert_eq!(found[..], *expected, "{line}");
 		counted += 1;
@@ -146,19 +149,19 @@ fn who_takes_back_at_once_leaves_a_hundredth() {
 
 #[test]
 fn prices_of_a_class_follow_what_burned_fees() {
-	let first = ClassPrice::with(None, 5 * TRY, 1_000, 7);
-	assert_eq!(first, ClassPrice { price_per_ut: 5 * TRY, weight: 1_000, at: 7 });
-	let second = ClassPrice::with(Some(first), 8 * TRY, 2_000, 7);
-	assert_eq!((second.price_per_ut, second.weight), (7 * TRY, 3_000));
+	let first = ClassPrice::with(None, 5 * MILLI, 1_000, 7);
+	assert_eq!(first, ClassPrice { price_per_ut: 5 * MILLI, weight: 1_000, at: 7 });
+	let second = ClassPrice::with(Some(first), 8 * MILLI, 2_000, 7);
+	assert_eq!((second.price_per_ut, second.weight), (7 * MILLI, 3_000));
 	// Ten days later the weight is 1/e of it.
 	let aged = second.aged(144_007);
-	assert_eq!((aged.price_per_ut, aged.weight), (7 * TRY, 1_103));
+	assert_eq!((aged.price_per_ut, aged.weight), (7 * MILLI, 1_103));
 	// No price moves the mean to more than twice of it, and none is too large.
 	let wild = ClassPrice::with(Some(second), u128::MAX, 3_000, 7);
-	assert_eq!(wild.price_per_ut, 21 * TRY / 2);
+	assert_eq!(wild.price_per_ut, 21 * MILLI / 2);
 	let wild = ClassPrice::with(Some(second), 0, u64::MAX, 7);
-	assert!(wild.price_per_ut < 3_501 * TRY / 1_000);
-	assert_eq!(ClassPrice::with(None, u128::MAX, u64::MAX, 7).price_per_ut, u64::MAX.into());
+	assert!(wild.price_per_ut < 3_501 * MILLI / 1_000);
+	assert_eq!(ClassPrice::with(None, u128::MAX, u64::MAX, 7).price_per_ut, TRY);
 	// From nothing it can rise again.
 	let free = ClassPrice { price_per_ut: 0, weight: 0, at: 0 };
 	assert_eq!(ClassPrice::with(Some(free), TRY, 10, 0).price_per_ut, 1);
@@ -230,7 +233,8 @@ proptest! {
 		let before = ClassPrice { price_per_ut: mean.into(), weight, at: 0 };
 		let after = ClassPrice::with(Some(before), price, work, blocks);
 		let mean = Balance::from(mean);
-		prop_assert!(after.price_per_ut >= mean / 2 && after.price_per_ut <= (2 * mean).max(1));
+		prop_assert!(after.price_per_ut >= mean.min(TRY) / 2);
+		prop_assert!(after.price_per_ut <= (2 * mean).clamp(1, TRY));
 		prop_assert!(after.weight <= MOST_VOLUME);
 	}
 
@@ -275,4 +279,54 @@ fn what_a_deposit_covers_is_credited() {
 	assert_eq!([covered(1_000, 1, 4), covered(999, 1, 2), covered(7, 0, 1)], [250, 499, 0]);
 	assert_eq!(covered(1_000, 0, 0), 1_000, "what is worth nothing is covered");
 	assert_eq!(covered(MicroUt::MAX, MOST_FEE, 4 * MOST_FEE), MicroUt::MAX / 4);
+}
+
+/// `min(1 TRY, 52/5 base + 4 mean)`, rounded up.
+#[test]
+fn what_computing_counts_as_follows_the_market() {
+	let counts = |base, mean| compute(base, mean, TRY);
+	assert_eq!(counts(10, 0), 104);
+	assert_eq!((counts(1, 0), counts(5, 3), counts(6, 3)), (11, 64, 75), "rounded up");
+	assert_eq!(counts(0, 7), 28);
+	assert_eq!((counts(TRY, 0), counts(0, TRY), counts(10, TRY / 4)), (TRY, TRY, TRY));
+	for (base, mean) in [(Balance::MAX, 0), (0, Balance::MAX), (Balance::MAX, Balance::MAX)] {
+		assert_eq!(counts(base, mean), TRY);
+		assert!(compute(base, mean, Balance::MAX) >= Balance::MAX / 10);
+	}
+	// On a young chain it is the most, up to 220,000 ut in ten days.
+	let of = |bought: MicroUt| counts(volumes(bought * UT, 0).base(TRY), 0);
+	assert_eq!([0, 100_000, 220_000].map(of), [TRY; 3]);
+	assert!(of(230_000) < TRY && of(230_000) > TRY * 9 / 10);
+	assert_eq!(of(40_000_000), 5_616_000_000, "one H100 that trains for itself: 10.4 bases");
+	let flooded = steady(4_000_000).post(400_000_000 * UT);
+	assert_eq!(counts(flooded.base(TRY), 0), of(40_000_000), "what is posted moves nothing");
+}
+
+/// Nobody who trains pays more for a ut than a quarter of what it counts as, or the work loses money.
+#[test]
+fn no_machine_that_trains_costs_more_than_a_quarter() {
+	for (base, mean) in [(540_000_000, 0), (10_000, 1), (540_000_000, 3 * TRY / 100), (7, 9)] {
+		// Of what is minted for training authors have 0.54, which is shared out by the training.
+		let earned = base * 54 / 15 + mean - base;
+		assert!(compute(base, mean, TRY) >= 4 * earned, "{base} {mean}");
+	}
+}
+
+/// Whoever pays itself as much as it likes for next to no work, before anybody else trains, does not keep audits dear:
+/// jobs that come to 50,000 ut bring the mean to a thirtieth of a TRY however few they are, and it goes on falling.
+#[test]
+fn a_wild_first_price_is_forgotten_as_the_market_grows() {
+	let mut price = ClassPrice::with(None, Balance::MAX, 10, 0);
+	assert_eq!(price.price_per_ut, TRY, "1 TRY counts of it");
+	let mut mean_at = Vec::new();
+	for day in 0..60 {
+		// The market grows by a tenth in a day.
+		let lot = (5_000.0 * 1.1f64.powi(day)) as MicroUt * UT / 24;
+		for hour in 0..24 {
+			price = ClassPrice::with(Some(price), TRY / 2_000, lot, day as u32 * DAY + hour * 600);
+		}
+		mean_at.push(price.price_per_ut);
+	}
+	assert!(mean_at[9] < TRY / 25, "{}", mean_at[9]);
+	assert!(mean_at[59] < TRY / 1_000, "{}", mean_at[59]);
 }

@@ -313,6 +313,7 @@ async fn scene_of(folder: tempfile::TempDir, spec: CheckedSpec, paths: InputPath
 		late: None,
 		record: 0,
 		fee_per_ut: 0,
+		compute_per_ut: 0,
 	};
 	Scene { folder, job, audit, _server: server }
 }
