@@ -23,17 +23,20 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 	let mut spec = JobSpec::example();
 	spec.dataset.content_hash = DIGITS.parse()?;
 	spec.dataset.rows = DIGITS_ROWS.parse()?;
-	let terms = Terms {
+	let mut terms = Terms {
 		price_per_ut: amount::parse("1000")?,
 		replicas: 1,
 		verifiers: 3,
 		audit_segments: 3,
-		audit_fee: amount::parse("0.6")?,
+		audit_fee: 0,
 		apply_blocks: 20,
 		training_blocks: 200,
 		machine: Default::default(),
 		undecided_percent: 20,
 	};
+	// What a verifier is paid at least follows the market; a hundredth more, since it may rise until then.
+	let least = chain.audit_fee(&spec, &terms).await?.ok_or("the specification is invalid")?;
+	terms.audit_fee = least + least.div_ceil(100);
 	let quote = chain.quote(&spec, &terms).await?;
 	let Some(QuoteView { work, fee_per_ut, escrow, deposit, .. }) = quote else {
 		return Err("the chain would refuse this job".into());

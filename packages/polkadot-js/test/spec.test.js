@@ -111,20 +111,30 @@ test('flags become a job', async () => {
 });
 
 test('without an audit fee the least that the chain takes is set, and one that is too low or too high is named', async () => {
-	const chain = (least) => {
-		const some = { isNone: false, unwrap: () => ({ toBigInt: () => least }) };
-		return { call: { trainyardApi: { auditFee: async () => (least === null ? { isNone: true } : some) } } };
+	const amount = (value) => ({ toBigInt: () => value });
+	const some = (value) => ({ isNone: false, unwrap: () => value });
+	const chain = (least, computePerUt = 10n ** 12n) => {
+		const none = { isNone: true };
+		const auditFee = async () => (least === null ? none : some(amount(least)));
+		const quote = async () => (least === null ? none : some({ computePerUt: amount(computePerUt) }));
+		return {
+			call: { trainyardApi: { auditFee, quote } },
+			consts: { taskMarket: { computePrice: amount(10n ** 12n) } },
+		};
 	};
 	const job = await jobFromFlags(flags());
 	assert.equal(job.terms.audit_fee, undefined);
 	const filled = await withAuditFee(chain(1_671_600_000_000n), job);
 	assert.equal(filled.terms.audit_fee, '1671600000000');
 	assert.equal(job.terms.audit_fee, undefined, 'the job itself is left alone');
+	// Where the least may rise until the job is in a block, a hundredth more is offered, rounded up.
+	const cheap = await withAuditFee(chain(100_000_000_001n, 999_999_999_999n), job);
+	assert.equal(cheap.terms.audit_fee, '101000000002');
 	assert.equal((await withAuditFee(chain(7n), filled)).terms.audit_fee, '1671600000000', 'what is said stays');
 	assert.equal((await withAuditFee(chain(null), job)).terms.audit_fee, '0', 'an invalid job is refused later');
-	await assert.rejects(quote(chain(2_000_000_000_000n), null, filled), /1\.6716 TRY is too low.*takes 2 TRY at least/);
+	await assert.rejects(quote(chain(2_000_000_000_000n), null, filled), /1\.6716 TRY is too low.*takes 2 TRY at least now/);
 	const high = quote(chain(400_000_000_000n), null, filled);
-	await assert.rejects(high, /1\.6716 TRY is too high.*takes 1\.6 TRY at most.*the least, which is 0\.4 TRY/);
+	await assert.rejects(high, /1\.6716 TRY is too high.*takes 1\.6 TRY at most.*the market.*the least, which is 0\.4 TRY/);
 });
 
 test('a job file is taken, and flags win over it', async () => {

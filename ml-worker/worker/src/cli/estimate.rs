@@ -61,6 +61,9 @@ struct Figures {
 	/// What it asks of them and of the chain, beside what it may.
 	demands: Vec<Demand>,
 	money: Option<Money>,
+	/// Whether the fee of a verifier is the least that the chain takes when the job is posted. It is then counted as
+	/// the highest that this can be.
+	audit_fee_is_open: bool,
 	/// Where no rescue carries a state, or the rows.
 	#[serde(skip_serializing_if = "Option::is_none")]
 	relays: Option<Relays>,
@@ -197,6 +200,7 @@ fn figures(spec: &CheckedSpec, terms: Option<&Terms>) -> anyhow::Result<Figures>
 		relays: Relays::of(spec, fees),
 		samples: Samples::of(spec, fees),
 		money,
+		audit_fee_is_open: false,
 	})
 }
 
@@ -295,6 +299,7 @@ impl Estimate {
 	pub(super) fn run(self) -> anyhow::Result<ExitCode> {
 		let job = job_toml::load(&self.job)?;
 		let figures = figures(&job.spec, job.terms.as_ref())?;
+		let figures = Figures { audit_fee_is_open: job.audit_fee_is_open, ..figures };
 		match self.json {
 			true => println!("{}", serde_json::to_string_pretty(&figures)?),
 			false => print!("{}", text(&figures, job.terms.as_ref())),
@@ -394,6 +399,13 @@ fn text(figures: &Figures, terms: Option<&Terms>) -> String {
 		)),
 		_ => out.push_str("no [terms] in the job, so no price\n"),
 	}
+	if figures.audit_fee_is_open {
+		out.push_str(&format!(
+			"a verifier has the least fee that the chain takes when the job is posted, which follows the market; \
+			 counted is the highest that it can be, at {} for a ut\n",
+			amount::format(fees::COMPUTE_PRICE)
+		));
+	}
 	out
 }
 
@@ -439,6 +451,10 @@ mod tests {
 		assert_eq!((most.flop, most.micro_ut), (plain.flop, plain.micro_ut));
 		let text = text(&most, Some(&terms));
 		assert!(text.contains("this is the most") && text.contains(" at most, at "), "{text}");
+		assert!(!text.contains("follows the market"), "{text}");
+		let open = Figures { audit_fee_is_open: true, ..most };
+		let text = super::text(&open, Some(&terms));
+		assert!(text.contains("the highest that it can be, at 1 TRY for a ut"), "{text}");
 	}
 
 	#[test]

@@ -25,7 +25,7 @@ use trainyard_program::{
 use trainyard_proof::inputs::{self, GivenFiles, InputPaths};
 use trainyard_protocol::{
 	duties,
-	fees::{audit_fee as least_fee, most_audit_fee, MOST_AUDIT_FEE},
+	fees::{audit_fee, most_audit_fee, COMPUTE_PRICE, MOST_AUDIT_FEE},
 	job::{
 		Terms, MAX_AUDIT_SEGMENTS, MAX_REPLICAS, MAX_VERIFIERS, MIN_AUDIT_FEE, MIN_VERIFIERS,
 		UNDECIDED_PERCENT,
@@ -47,6 +47,9 @@ pub struct JobFile {
 	pub spec: CheckedSpec,
 	/// What is offered; a job that is only trained on this machine needs no terms.
 	pub terms: Option<Terms>,
+	/// Whether the terms leave the fee of a verifier open. It is then the least that the chain takes when the job is
+	/// sent, and in `terms` the highest that this can be.
+	pub audit_fee_is_open: bool,
 	/// The data on this machine, if the file names them.
 	pub dataset_path: Option<PathBuf>,
 	/// The labels on this machine, if they have their own file and the job names it.
@@ -196,8 +199,9 @@ fn read_job<'a>(document: &Document<'a>, table: &DeTable<'a>, path: &Path) -> Op
 		Some(terms) => Some(terms?),
 		None => None,
 	};
+	let audit_fee_is_open = matches!(terms, Some((_, None)));
 	let terms = terms.map(|(terms, audit_fee)| with_audit_fee(document, &spec, terms, audit_fee));
-	Some(JobFile { spec, terms, dataset_path, labels_path, initial_model_path })
+	Some(JobFile { spec, terms, audit_fee_is_open, dataset_path, labels_path, initial_model_path })
 }
 
 /// Checks a specification, and complains of the field that breaks a rule.
@@ -246,7 +250,8 @@ fn hash_of(section: &Section<'_, '_>, key: &'static str, how: &str) -> Option<H2
 	bytes.map(|bytes| H256::from_slice(&bytes))
 }
 
-/// Returns `terms` with the given fee, which must be between the least and the most, or else with the least.
+/// Returns `terms` with the given fee, or else with the highest that the least can be. What the least is follows the
+/// market; complained of is what no chain takes at any time.
 fn with_audit_fee(
 	document: &Document<'_>,
 	spec: &CheckedSpec,
@@ -254,23 +259,24 @@ fn with_audit_fee(
 	given: Option<u128>,
 ) -> Terms {
 	// A fee that cannot be counted is none that the chain would take, and there it is said.
-	let Ok(least) = least_fee(spec, &terms) else {
+	let Ok(highest) = audit_fee(spec, &terms) else {
 		return Terms { audit_fee: given.unwrap_or(0), ..terms };
 	};
-	let audit_fee = given.unwrap_or(least);
-	let most = most_audit_fee(least);
-	if audit_fee < least || audit_fee > most {
+	let audit_fee = given.unwrap_or(highest);
+	let most = most_audit_fee(highest);
+	if audit_fee < MIN_AUDIT_FEE || audit_fee > most {
 		document.complain(
 			"terms.audit_fee",
 			format!(
-				"it is {}; allowed: {} to {}. The least is the price of the {} segments that a verifier \
-				 replays, by the protocol's fee for a ut, and {} at least, and the most is {} times \
-				 that: verifiers put more at stake where the fee is higher, and few could. Without \
-				 the field it is the least",
+				"it is {}; allowed: {} to {}. The least follows the market: it is the price of the {} segments \
+				 that a verifier replays, at what computing counts as ({} for a ut at most), and {} at \
+				 least, and the most is {} times that: verifiers put more at stake where the fee is \
+				 higher, and few could. Without the field it is the least when the job is posted",
 				amount::format(audit_fee),
-				amount::format(least),
+				amount::format(MIN_AUDIT_FEE),
 				amount::format(most),
 				terms.replays(spec.segments()),
+				amount::format(COMPUTE_PRICE),
 				amount::format(MIN_AUDIT_FEE),
 				MOST_AUDIT_FEE
 			),
@@ -330,7 +336,7 @@ fn read_terms(
 	Some((terms, audit_fee))
 }
 
-/// Writes a JOB.toml of this job, with every field written out.
+/// Writes a JOB.toml of this job, with every field written out but an open fee of verifiers.
 pub fn to_toml(job: &JobFile) -> String {
 	let mut out = String::new();
 	dataset::write(&mut out, job);
@@ -343,16 +349,19 @@ pub fn to_toml(job: &JobFile) -> String {
 	training::write(&mut out, &job.spec.training);
 	if let Some(terms) = &job.terms {
 		let money = |n: u128| format_scaled(n, amount::DECIMALS);
+		let audit_fee = match job.audit_fee_is_open {
+			true => String::new(),
+			false => format!("audit_fee = \"{}\"\n", money(terms.audit_fee)),
+		};
 		let _ = writeln!(
 			out,
 			"\n[terms]\nprice_per_ut = \"{}\"\nreplicas = {}\nverifiers = {}\naudit_segments = {}\n\
-			 audit_fee = \"{}\"\napply_blocks = {}\ntraining_blocks = {}\nmachine = \"{}\"\n\
+			 {audit_fee}apply_blocks = {}\ntraining_blocks = {}\nmachine = \"{}\"\n\
 			 undecided_percent = {}",
 			money(terms.price_per_ut),
 			terms.replicas,
 			terms.verifiers,
 			terms.audit_segments,
-			money(terms.audit_fee),
 			terms.apply_blocks,
 			terms.training_blocks,
 			terms.machine.name(),

@@ -107,8 +107,10 @@ fn what_is_written_is_read_again() {
 }
 
 #[test]
-fn without_an_audit_fee_the_least_is_paid() {
+fn without_an_audit_fee_it_is_open_and_the_highest_least_is_shown() {
 	let job = read(&whole().replace("audit_fee = 0.15\n", "")).unwrap();
+	assert!(job.audit_fee_is_open && !read(&whole()).unwrap().audit_fee_is_open);
+	assert_eq!(read(&to_toml(&job)).unwrap(), job, "it stays open where it is written");
 	let terms = job.terms.unwrap();
 	let least = trainyard_protocol::fees::audit_fee(&job.spec, &terms).unwrap();
 	assert_eq!(terms.audit_fee, least);

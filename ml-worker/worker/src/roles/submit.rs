@@ -110,6 +110,21 @@ fn most_fee(quoted: Balance) -> Balance {
 	quoted.saturating_mul(2)
 }
 
+/// Returns these terms, which leave the fee of a verifier open, with the fee that is offered now: what the chain takes
+/// at least, and a hundredth more where that may rise until the job is in a block.
+pub async fn with_audit_fee(
+	chain: &Chain,
+	spec: &CheckedSpec,
+	terms: &Terms,
+) -> Result<Terms, ChainError> {
+	let audit_fee = match (chain.audit_fee(spec, terms).await?, fees::audit_fee(spec, terms)) {
+		(Some(least), Ok(highest)) => fees::offered_audit_fee(least, highest),
+		// The chain refuses this job, and it is said why.
+		(None, _) | (_, Err(_)) => terms.audit_fee,
+	};
+	Ok(Terms { audit_fee, ..terms.clone() })
+}
+
 /// Posts a job; with `trainer`, orders it from that trainer through its listing. It is not posted where the
 /// protocol fee for a `ut` is above `max_fee`, or without that twice what the chain quotes.
 pub async fn post(
@@ -227,7 +242,8 @@ fn fee_problem(fee: Balance, least: Balance) -> Option<String> {
 	let most = fees::most_audit_fee(least);
 	(!(least..=most).contains(&fee)).then(|| {
 		format!(
-			"terms.audit_fee is {}; the chain takes {} to {} for this job",
+			"terms.audit_fee is {}; the chain takes {} to {} for this job now. That follows the market: name \
+			 one of these, or leave audit_fee out, and post again",
 			amount::format(fee),
 			amount::format(least),
 			amount::format(most)
@@ -308,6 +324,7 @@ pub fn summary(job: &JobView) -> String {
 	let mut rows = vec![
 		(most, format!("{} ut", amount::format_scaled(u128::from(job.work), 6))),
 		("protocol fee for 1 ut", amount::format(job.fee_per_ut)),
+		("computing 1 ut counts as", amount::format(job.compute_per_ut)),
 		("escrowed", amount::format(s.escrowed)),
 		("  paid to trainers", amount::format(s.paid_to_trainers)),
 		("  paid to verifiers", amount::format(s.paid_to_verifiers)),
@@ -316,7 +333,7 @@ pub fn summary(job: &JobView) -> String {
 	];
 	if s.prizes_to_jackpot > 0 {
 		let prizes = amount::format(s.prizes_to_jackpot);
-		rows.insert(5, ("  prizes that nobody earned", prizes));
+		rows.insert(6, ("  prizes that nobody earned", prizes));
 	}
 	if s.slashed > 0 {
 		rows.extend([
@@ -384,6 +401,24 @@ mod tests {
 			text(99)
 		);
 		assert!(text(401).contains("is 0.401 TRY"), "{}", text(401));
+	}
+
+	/// Where computing counts as a fifth of the most, a hundredth more than the least is offered.
+	#[tokio::test]
+	async fn who_leaves_the_fee_open_offers_what_the_chain_takes() {
+		let spec = JobSpec::example().check().unwrap();
+		let terms = job(JobState::Open).terms;
+		let highest = fees::audit_fee(&spec, &terms).unwrap();
+		for (least, offered) in [
+			(Some(highest / 5), highest / 5 + highest / 500),
+			(Some(highest), highest),
+			(None, terms.audit_fee),
+		] {
+			let answer = move |_| Ok(least.encode());
+			let chain = chain_of_one("TrainyardApi_audit_fee", answer).await;
+			let found = with_audit_fee(&chain, &spec, &terms).await.unwrap();
+			assert_eq!(found, Terms { audit_fee: offered, ..terms.clone() });
+		}
 	}
 
 	#[tokio::test]

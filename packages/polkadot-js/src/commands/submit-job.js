@@ -42,7 +42,7 @@ export default {
 		'audit-segments': { value: 'N', help: 'segments that each verifier draws; default: as few as are taken' },
 		'audit-fee': {
 			value: 'TRY',
-			help: 'fee of one verifier for one round; default: the least that the chain takes, which takes four times that at most',
+			help: 'fee of one verifier for one round; default: the least that the chain takes when the job is posted, which follows the market; four times that is the most',
 		},
 		'apply-blocks': { value: 'N', help: 'blocks for applications; default 10' },
 		'training-blocks': { value: 'N', help: 'blocks for training; default 120' },
@@ -77,7 +77,7 @@ export default {
 				`${JSON.stringify(wanted, null, 2)}\nwork ${formatWork(cost.work)}, pay of a replica ` +
 					`${formatAmount(cost.pay)}, escrow ${formatAmount(cost.escrow)}, for its record ` +
 					`${formatAmount(cost.record)}, deposit of a trainer ${formatAmount(cost.deposit)}, ` +
-					`protocol fee for a ut ${formatAmount(cost.fee_per_ut)}`,
+					`protocol fee for a ut ${formatAmount(cost.fee_per_ut)}, computing a ut counts as ${formatAmount(cost.compute_per_ut)}`,
 				{ ...wanted, ...Object.fromEntries(Object.entries(cost).map(([key, value]) => [key, `${value}`])) },
 			);
 			return;
@@ -107,12 +107,21 @@ export async function leastAuditFee(api, job) {
 	return fee.isNone ? null : fee.unwrap().toBigInt();
 }
 
-/** The job with the least audit fee that the chain takes, where it names none. */
+/**
+ * The job with the least audit fee that the chain takes, where it names none, and a hundredth more where that may
+ * rise until the job is in a block: it follows the market until computing counts as 1 TRY for a ut.
+ */
 export async function withAuditFee(api, job) {
 	if (job.terms.audit_fee !== undefined) return job;
+	const named = (fee) => ({ ...job, terms: { ...job.terms, audit_fee: `${fee}` } });
 	// An invalid job is for the chain to refuse.
-	const audit_fee = `${(await leastAuditFee(api, job)) ?? 0n}`;
-	return { ...job, terms: { ...job.terms, audit_fee } };
+	const least = named((await leastAuditFee(api, job)) ?? 0n);
+	const { spec, terms } = toChain(least);
+	const cost = await api.call.trainyardApi.quote(spec, terms);
+	if (cost.isNone) return least;
+	const mayRise = cost.unwrap().computePerUt.toBigInt() < api.consts.taskMarket.computePrice.toBigInt();
+	const fee = BigInt(least.terms.audit_fee);
+	return mayRise ? named(fee + (fee + 99n) / 100n) : least;
 }
 
 /** What is wrong with the fee of a verifier, of which the chain takes `least` to four times that; or nothing. */
@@ -121,15 +130,15 @@ export function wrongFee(terms, least) {
 	if (fee < least) {
 		return (
 			`the audit fee of ${formatAmount(fee)} is too low: a verifier replays its ${terms.audit_segments} ` +
-			`draws and what it has to besides, for which the chain takes ${formatAmount(least)} at least. ` +
-			`Pass --audit-fee of at least that, or none`
+			`draws and what it has to besides, for which the chain takes ${formatAmount(least)} at least now. That follows ` +
+			`the market: pass --audit-fee of at least that, or none`
 		);
 	}
 	if (fee > most) {
 		return (
 			`the audit fee of ${formatAmount(fee)} is too high: verifiers put more at stake where it is higher, ` +
-			`and few could, so the chain takes ${formatAmount(most)} at most for this job. Pass --audit-fee of no more ` +
-			`than that, or none for the least, which is ${formatAmount(least)}`
+			`and few could, so the chain takes ${formatAmount(most)} at most for this job now. That follows the market: ` +
+			`pass --audit-fee of no more than that, or none for the least, which is ${formatAmount(least)}`
 		);
 	}
 }
@@ -148,9 +157,12 @@ export async function quote(api, key, wanted) {
 	if (cost.isNone) {
 		throw new UserError(`the chain refuses this job as invalid: ${await reason(api, key, spec, terms)}`);
 	}
-	const { work, pay, feePerUt: fee_per_ut, escrow, deposit, record } = cost.unwrap();
+	const { work, pay, feePerUt: fee_per_ut, escrow, deposit, record, computePerUt: compute_per_ut } = cost.unwrap();
 	return Object.fromEntries(
-		Object.entries({ work, pay, fee_per_ut, escrow, deposit, record }).map(([key, value]) => [key, value.toBigInt()]),
+		Object.entries({ work, pay, fee_per_ut, escrow, deposit, record, compute_per_ut }).map(([key, value]) => [
+			key,
+			value.toBigInt(),
+		]),
 	);
 }
 

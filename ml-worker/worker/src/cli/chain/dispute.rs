@@ -18,7 +18,7 @@ use trainyard_client::{
 	court::{Dispute, DisputeId, Happened},
 	Chain, Head,
 };
-use trainyard_protocol::JobId;
+use trainyard_protocol::{fees, JobId};
 
 /// Options of `trainyard dispute`.
 #[derive(Debug, clap::Args)]
@@ -52,14 +52,17 @@ impl DisputeCommand {
 				let job = chain.job(id).await?;
 				let job = job.with_context(|| format!("there is no job {id} on this chain"))?;
 				let spec = job.spec.clone().check().context("this program cannot read the job")?;
-				Costs::of(&spec, &job.terms)?
+				Costs::of(&spec, &job.terms, job.compute_per_ut)?
 			}
 			Err(_) => {
 				let file = job_toml::load(Path::new(job))?;
 				let Some(terms) = &file.terms else {
-					bail!("{job} has no [terms]: the deposit of a challenge depends on the price")
+					bail!(
+						"{job} has no [terms]: what the trainer has at stake depends on the price"
+					)
 				};
-				Costs::of(&file.spec, terms)?
+				// Without a chain: the most that it may be.
+				Costs::of(&file.spec, terms, fees::COMPUTE_PRICE)?
 			}
 		};
 		if self.json {

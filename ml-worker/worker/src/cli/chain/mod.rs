@@ -228,7 +228,7 @@ impl Submit {
 		let file = job_toml::load(&self.job)?;
 		let Some(terms) = &file.terms else {
 			bail!(
-				"{} has no [terms]: what do you offer? `terms` needs price_per_ut, replicas, \
+				"{} has no [terms]: what do you offer? `terms` needs price_per_ut, and may have replicas, \
 				 verifiers, audit_segments, audit_fee, apply_blocks and training_blocks",
 				self.job.display()
 			)
@@ -244,8 +244,12 @@ impl Submit {
 		}
 		let sender = sender(&self.node, &self.key).await?;
 		let report = Reporter::new("submitter", self.json, None);
+		let terms = match file.audit_fee_is_open {
+			true => submit::with_audit_fee(sender.chain(), &file.spec, terms).await?,
+			false => terms.clone(),
+		};
 		let posted =
-			submit::post(&sender, &file.spec, terms, self.trainer.as_ref(), self.max_fee).await?;
+			submit::post(&sender, &file.spec, &terms, self.trainer.as_ref(), self.max_fee).await?;
 		let text = format!(
 			"posted: {} ut of work, {} held in escrow",
 			ut(u128::from(posted.work)),

@@ -16,8 +16,9 @@ use trainyard_client::{
 };
 use trainyard_proof::bundle::files;
 use trainyard_protocol::{
+	fees,
 	job::{Fate, JobState},
-	price::ClassPrice,
+	price::{self, ClassPrice},
 	views::{ClassPriceView, MarketView, WHOLE_WEIGHT},
 	JobId,
 };
@@ -119,9 +120,19 @@ fn prices(market: &MarketView) -> String {
 			"paid for 1 ut on {class}   {mean} ({inverse} ut per TRY), mean over {} ut",
 			ut(u128::from(*weight))
 		));
+		let counts = price::compute(*base_fee_per_ut, *price_per_ut, fees::COMPUTE_PRICE);
+		lines.push(format!(
+			"computing 1 ut counts as   {}, on {class}: what audits and challenges cost",
+			amount::format(counts)
+		));
 	}
 	if prices.is_empty() {
 		lines.push("paid for 1 ut   nothing yet: no job was accepted".into());
+		let counts = price::compute(*base_fee_per_ut, 0, fees::COMPUTE_PRICE);
+		lines.push(format!(
+			"computing 1 ut counts as   {}: what audits and challenges cost",
+			amount::format(counts)
+		));
 	}
 	lines.join("\n")
 }

@@ -146,7 +146,7 @@ fn wrong_fields_are_named() {
 	);
 	// What a seat replays is worth less than the least fee of all.
 	for fee in ["audit_fee = 0.09", "audit_fee = 0.401"] {
-		let what = "allowed: 0.1 TRY to 0.4 TRY. The least is the price of";
+		let what = "allowed: 0.1 TRY to 0.4 TRY. The least follows the market";
 		refused("audit_fee = 0.15", fee, "terms.audit_fee", fee, what);
 	}
 }

@@ -244,7 +244,7 @@ impl<C: Courtroom + 'static> Table<C> {
 /// that this program cannot read.
 fn court_of(job: &JobView) -> Option<Court> {
 	let spec = job.spec.clone().check().ok()?;
-	let deposit = fees::challenge_deposit(&spec, &Parts::of(&spec), fees::COMPUTE_PRICE)?;
+	let deposit = fees::challenge_deposit(&spec, &Parts::of(&spec), job.compute_per_ut)?;
 	Some(Court { seed: job.seed?, open: is_open(job), deposit })
 }
 

@@ -72,9 +72,13 @@ pub(super) struct Sending {
 }
 
 impl Costs {
-	/// Returns what disputes about results of a job with these terms cost. Fails where a step of it has
-	/// no court.
-	pub(super) fn of(spec: &CheckedSpec, terms: &Terms) -> anyhow::Result<Self> {
+	/// Returns what disputes about results of a job with these terms cost, where computing a `ut` counts as
+	/// `compute_per_ut` in its quote. Fails where a step of it has no court.
+	pub(super) fn of(
+		spec: &CheckedSpec,
+		terms: &Terms,
+		compute_per_ut: Balance,
+	) -> anyhow::Result<Self> {
 		let no_court = "a step of this job is too large for a dispute: the chain refuses it";
 		let case = Case { spec: spec.clone(), seed: H256::zero() };
 		let Sizes { steps, results, chunks, stretches } =
@@ -85,8 +89,7 @@ impl Costs {
 		let replays = terms.replayed_by_all(spec.segments());
 		let lacking = Needs::of(spec).lacking(replays, blob::room().rescue);
 		let sums = Sums::of(spec, terms, &parts, &lacking, rates).context(overflow)?;
-		let deposit =
-			fees::challenge_deposit(spec, &parts, fees::COMPUTE_PRICE).context(overflow)?;
+		let deposit = fees::challenge_deposit(spec, &parts, compute_per_ut).context(overflow)?;
 		let flop = parts.defence_flop(spec)?;
 		let mut about = vec![
 			("the initial state", Target::Start),
@@ -174,7 +177,7 @@ mod tests {
 
 	fn costs() -> Costs {
 		let job = trainyard_client::fake::job(trainyard_protocol::job::JobState::Open);
-		Costs::of(&JobSpec::example().check().unwrap(), &job.terms).unwrap()
+		Costs::of(&JobSpec::example().check().unwrap(), &job.terms, fees::COMPUTE_PRICE).unwrap()
 	}
 
 	/// The figures of the example are those of decision 0029.
@@ -204,6 +207,19 @@ mod tests {
 		assert!(costs.disputes.iter().all(|cost| cost.about != "the number of segments"));
 	}
 
+	/// What a challenge costs goes by the quote of the job.
+	#[test]
+	fn a_cheaper_market_asks_for_a_smaller_deposit() {
+		let job = trainyard_client::fake::job(trainyard_protocol::job::JobState::Open);
+		let spec = JobSpec::example().check().unwrap();
+		let deposit = |compute| {
+			let costs = Costs::of(&spec, &job.terms, compute).unwrap();
+			costs.challenge_deposit - fees::CHALLENGE_BASE
+		};
+		let (most, low) = (deposit(fees::COMPUTE_PRICE), deposit(fees::COMPUTE_PRICE / 200));
+		assert!(low > 0 && low.abs_diff(most / 200) <= 1, "{low} {most}");
+	}
+
 	#[test]
 	fn it_is_said_in_words_and_in_json() {
 		let costs = costs();
@@ -221,7 +237,7 @@ mod tests {
 		let stop = trainyard_program::spec::EarlyStop { patience: 3, min_delta_nano: 0 };
 		spec.training.early_stop = Some(stop);
 		let job = trainyard_client::fake::job(trainyard_protocol::job::JobState::Open);
-		let costs = Costs::of(&spec.check().unwrap(), &job.terms).unwrap();
+		let costs = Costs::of(&spec.check().unwrap(), &job.terms, fees::COMPUTE_PRICE).unwrap();
 		assert!(costs.disputes.iter().any(|cost| cost.about == "the number of segments"));
 	}
 }
