@@ -101,7 +101,8 @@ class Job:
 
     @property
     def challenge_deposit(self):
-        """Three TRY each for fees of moves and posts in the state, and a defence's price."""
+        """Three TRY each for fees of moves and posts in the state, and a defence's price at the most that computing
+        counts as, 1 TRY a ut."""
         return 6 + self.defence / FLOP_PER_UT
 
     @property
