@@ -132,9 +132,15 @@ test('without an audit fee the least that the chain takes is set, and one that i
 	assert.equal(cheap.terms.audit_fee, '101000000002');
 	assert.equal((await withAuditFee(chain(7n), filled)).terms.audit_fee, '1671600000000', 'what is said stays');
 	assert.equal((await withAuditFee(chain(null), job)).terms.audit_fee, '0', 'an invalid job is refused later');
-	await assert.rejects(quote(chain(2_000_000_000_000n), null, filled), /1\.6716 TRY is too low.*takes 2 TRY at least now/);
+	await assert.rejects(
+		quote(chain(2_000_000_000_000n), null, filled),
+		/1\.6716 TRY is too low.*takes 2 TRY at least now/,
+	);
 	const high = quote(chain(400_000_000_000n), null, filled);
-	await assert.rejects(high, /1\.6716 TRY is too high.*takes 1\.6 TRY at most.*the market.*the least, which is 0\.4 TRY/);
+	await assert.rejects(
+		high,
+		/1\.6716 TRY is too high.*takes 1\.6 TRY at most.*the market.*the least, which is 0\.4 TRY/,
+	);
 });
 
 test('a job file is taken, and flags win over it', async () => {
