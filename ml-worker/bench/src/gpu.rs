@@ -3,7 +3,7 @@
 
 use super::{
 	median,
-	train::{Case, SEED},
+	train::{step_flop, Case, SEED},
 };
 use anyhow::{ensure, Context};
 use rayon::prelude::*;
@@ -13,7 +13,7 @@ use std::{
 	time::{Duration, Instant},
 };
 use trainyard_engine::{Compute, Engine, State, Target};
-use trainyard_program::{lower, spec::CheckedSpec, H256};
+use trainyard_program::{spec::CheckedSpec, H256};
 use trainyard_proof::drill::{LapBatches, Laps};
 use trainyard_protocol::stint::LAP;
 
@@ -107,7 +107,7 @@ pub fn train(case: &Case, gpu: &Target, time: Duration) -> anyhow::Result<Row> {
 	};
 	let [processor, gpu] = sides;
 	let (turns, [processor, gpu, ratio]) = in_turns(time, steps(processor), steps(gpu))?;
-	let flop = u64::try_from(lower::training_step(&spec).flop())?;
+	let flop = step_flop(&spec)?;
 	let parameters = spec.parameters();
 	let what =
 		format!("{}; {parameters} parameters, batch {}", case.layers, spec.training.batch_size);

@@ -61,6 +61,11 @@ pub struct Side {
 	pub memory: Option<u64>,
 }
 
+/// Returns the floating-point operations of a training step, by the count that the chain pays by.
+pub(crate) fn step_flop(spec: &CheckedSpec) -> anyhow::Result<u64> {
+	Ok(u64::try_from(lower::training_step(spec).flop())?)
+}
+
 /// The side that trains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trainer {
@@ -180,7 +185,7 @@ pub fn measure(case: Case, isas: &[Isa], time: Duration) -> anyhow::Result<Row> 
 		}
 	}
 	let spec = &ready.spec;
-	let flop = u64::try_from(lower::training_step(spec).flop())?;
+	let flop = step_flop(spec)?;
 	let side = |name: String, rates: &[f64], ratios: &[f64]| Side {
 		name,
 		steps_per_second: median(rates),
