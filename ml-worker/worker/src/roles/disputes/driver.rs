@@ -280,3 +280,25 @@ fn kept(folder: &Path) -> Result<Vec<(JobId, PathBuf)>, StoreError> {
 	read(&folder.join(accusing::FOLDER), &|_, name| name.split('-').next()?.parse().ok())?;
 	Ok(found)
 }
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+	use trainyard_client::fake;
+	use trainyard_protocol::job::JobState;
+
+	/// What a challenge deposits goes by the quote of its job, or this account would count on money that the chain
+	/// does not take, or lack what it takes.
+	#[test]
+	fn a_challenge_costs_what_the_job_was_quoted() {
+		let with = |compute_per_ut| {
+			let seed = Some(H256::zero());
+			JobView { seed, compute_per_ut, ..fake::job(JobState::Auditing) }
+		};
+		let deposit = |compute| court_of(&with(compute)).unwrap().deposit - fees::CHALLENGE_BASE;
+		let most = deposit(fees::COMPUTE_PRICE);
+		assert!(most > 0 && deposit(fees::COMPUTE_PRICE / 100).abs_diff(most / 100) <= 1);
+		assert_eq!(deposit(0), 0);
+		assert!(court_of(&JobView { seed: None, ..with(1) }).is_none(), "nothing was drawn");
+	}
+}
