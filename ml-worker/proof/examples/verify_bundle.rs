@@ -7,7 +7,7 @@ use trainyard_program::{
 	H256,
 };
 use trainyard_proof::{
-	bundle::manifest::checkpoint_file,
+	bundle::{manifest::checkpoint_file, thinning::Thinning},
 	data,
 	inputs::{GivenFiles, InputPaths},
 	train::{self, TrainOptions},
@@ -49,8 +49,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 	// Training leaves a folder, the bundle.
 	let out = folder.path().join("bundle");
-	let options =
-		TrainOptions { out: &out, resume: false, cheat: None, progress: &mut |_| {}, stop: &never };
+	let options = TrainOptions {
+		out: &out,
+		resume: false,
+		keep: Thinning::NONE,
+		cheat: None,
+		progress: &mut |_| {},
+		stop: &never,
+	};
 	let bundle = train::run(&spec, H256::repeat_byte(7), &InputPaths::data(&path), options)?;
 	println!("bundle root {:?}", bundle.root());
 

@@ -107,6 +107,15 @@ pub struct GivenFiles {
 }
 
 impl GivenFiles {
+	/// Returns where the files of `spec` are, whose bundle is in `folder`: those that were given, and of the others the
+	/// bundle's copies.
+	pub fn or_of_bundle(&self, folder: &Path, spec: &JobSpec) -> InputPaths {
+		InputPaths::of(spec, |which, _| match self.get(which) {
+			Some(given) => given.to_owned(),
+			None => folder.join(bundle::input_file(which)),
+		})
+	}
+
 	/// Returns the file that was given, if one was.
 	pub fn get(&self, which: InputFile) -> Option<&Path> {
 		match which {

@@ -3,6 +3,7 @@
 //! - [`data`] reads what a job trains on, [`inputs`] all files that it names, [`hash`] says what
 //!   is in them;
 //! - [`train`] runs a job into a [`bundle`], killed or not;
+//! - [`restore`] thins the states of a bundle out, and computes those again that are not there;
 //! - [`trace`] is the trace of a segment while it is computed;
 //! - [`verify`] checks bundles: integrity, the six full-pass rules, replay;
 //! - [`court`] computes again what a dispute asks for;
@@ -20,6 +21,7 @@ pub mod data;
 pub mod drill;
 pub mod hash;
 pub mod inputs;
+pub mod restore;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod trace;

@@ -3,7 +3,9 @@
 use crate::{
 	bundle::{
 		manifest::{self, checkpoint_file},
-		tensors, Bundle,
+		tensors,
+		thinning::Thinning,
+		Bundle,
 	},
 	data, hash,
 	inputs::{self, InputPaths, Inputs},
@@ -123,7 +125,12 @@ pub fn train_on(
 ) -> Result<Bundle, TrainError> {
 	let stop = AtomicBool::new(false);
 	let progress = &mut |_: &train::Progress| {};
-	train::run(spec, SEED, paths, TrainOptions { out, resume, cheat, progress, stop: &stop })
+	train::run(
+		spec,
+		SEED,
+		paths,
+		TrainOptions { out, resume, keep: Thinning::NONE, cheat, progress, stop: &stop },
+	)
 }
 
 /// Replaces checkpoint `jump` of the bundle in `out`, of a run on these inputs, by what `change` makes of

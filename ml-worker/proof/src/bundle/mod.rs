@@ -28,6 +28,7 @@ pub mod records;
 pub mod samples;
 mod tensorboard;
 pub mod tensors;
+pub mod thinning;
 
 pub use files::FileError;
 pub use manifest::{Checkpoint, Manifest};

@@ -16,10 +16,13 @@ use crate::{
 		lock::{Lock, LockError},
 		manifest::{checkpoint_file, Manifest},
 		metrics::{self, Line},
-		tensors, Bundle, BundleError, Checkpoint, FileError,
+		tensors,
+		thinning::Thinning,
+		Bundle, BundleError, Checkpoint, FileError,
 	},
 	hash::HashingReader,
 	inputs::{self, InputError, InputPaths, Inputs},
+	restore,
 	trace::Trace,
 };
 use primitive_types::H256;
@@ -63,6 +66,8 @@ pub struct TrainOptions<'a> {
 	pub out: &'a Path,
 	/// Continue with what the folder holds. Otherwise the folder must not hold a bundle.
 	pub resume: bool,
+	/// Which states stay on disk. What is left out is computed again by [`restore`].
+	pub keep: Thinning,
 	/// Cheat; for tests only.
 	pub cheat: Option<Cheat>,
 	/// Called after every step.
@@ -192,8 +197,8 @@ pub fn run_on<'a>(
 	files::create_folder(&out.join(bundle::CHECKPOINTS))?;
 	files::remove_temporaries(out)?;
 	files::remove_temporaries(&out.join(bundle::CHECKPOINTS))?;
-	let (mut bundle, mut last) = resume::begin(spec, seed, out)?;
-	resume::check_space(&bundle)?;
+	let (mut bundle, mut last) = resume::begin(spec, seed, out, options.keep)?;
+	resume::check_space(&bundle, options.keep)?;
 	keep_inputs(paths, &bundle)?;
 	if resume::is_whole(&bundle) {
 		return Ok(bundle);
@@ -249,6 +254,8 @@ struct Run<'a> {
 	report: Progress,
 	/// When the manifest was written last.
 	written: Option<Instant>,
+	/// States below this index are thinned out.
+	swept: u32,
 }
 
 /// How far a run is.
@@ -289,7 +296,8 @@ impl<'a> Run<'a> {
 			flop: 0,
 		};
 		let parts = Parts::of(spec);
-		Ok(Self { spec, engine, bundle, options, parts, metrics, report, written: None })
+		let (written, swept) = (None, 0);
+		Ok(Self { spec, engine, bundle, options, parts, metrics, report, written, swept })
 	}
 
 	/// Runs from the checkpoint `last` (none: from the beginning) to the end.
@@ -484,6 +492,7 @@ impl<'a> Run<'a> {
 		if few || self.written.is_none_or(|at| at.elapsed() >= MANIFEST_PAUSE) {
 			self.bundle.write_manifest()?;
 			self.written = Some(Instant::now());
+			self.swept = thin_out(&self.bundle, self.options.keep, self.swept)?;
 		}
 		Ok(())
 	}
@@ -501,8 +510,17 @@ impl<'a> Run<'a> {
 		let manifest: &mut Manifest = self.bundle.manifest_mut();
 		manifest.model_root = Some(Chunked::new(&model).root);
 		self.bundle.write_manifest()?;
+		thin_out(&self.bundle, self.options.keep, self.swept)?;
 		Ok(self.bundle)
 	}
+}
+
+/// Removes the states from index `from` on before the last one that the manifest on disk lists, as far as they are not
+/// kept: from that one a run goes on that is killed now. Returns up to which it is done.
+fn thin_out(bundle: &Bundle, keep: Thinning, from: u32) -> Result<u32, TrainError> {
+	let last = bundle.manifest().segments();
+	restore::sweep(bundle, keep, from, last)?;
+	Ok(last)
 }
 
 #[cfg(test)]

@@ -7,7 +7,9 @@ use crate::bundle::{
 	lock,
 	manifest::{self, Manifest},
 	metrics::{self, Line},
-	records, Bundle, Checkpoint,
+	records,
+	thinning::Thinning,
+	Bundle, Checkpoint,
 };
 use primitive_types::H256;
 use serde_json::Value;
@@ -51,6 +53,7 @@ pub(super) fn begin(
 	spec: &CheckedSpec,
 	seed: H256,
 	out: &Path,
+	keep_states: Thinning,
 ) -> Result<(Bundle, Option<(u32, TensorMap)>), TrainError> {
 	if !out.join(manifest::FILE).exists() {
 		return Ok((Bundle::create(out, Manifest::new(spec.clone(), seed)), None));
@@ -71,8 +74,12 @@ pub(super) fn begin(
 			tracing::warn!("checkpoint {index} is of step {}, not of this job", listed.step);
 			break;
 		}
+		// What was thinned out follows from what was kept before it.
+		if !keep_states.keeps(index, u32::MAX) && !bundle.has_checkpoint(listed.step) {
+			continue;
+		}
 		match bundle.checkpoint(listed.step) {
-			Ok(state) => (whole, last) = (whole + 1, Some((listed.step, state))),
+			Ok(state) => (whole, last) = (index as usize + 1, Some((listed.step, state))),
 			Err(e) => {
 				tracing::warn!("{e}; training goes on from the checkpoint before it");
 				break;
@@ -144,6 +151,14 @@ pub(super) fn evaluations(
 		}
 		let state = match step == last.0 {
 			true => last.1.clone(),
+			false if !bundle.has_checkpoint(step) => {
+				tracing::warn!(
+					"the manifest and metrics.jsonl differ about step {step}, whose state was thinned out; \
+					 training goes on from the checkpoint before it"
+				);
+				wrong = Some(index);
+				break;
+			}
 			false => bundle.checkpoint(step)?,
 		};
 		let state = State::from_host(state).map_err(TrainError::Engine)?;
@@ -178,11 +193,17 @@ pub(super) fn evaluations(
 		);
 		keep(bundle, end);
 	}
-	match bundle.manifest().checkpoints.last() {
-		Some(listed) if listed.step == last.0 => Ok(Some(last)),
-		Some(listed) => Ok(Some((listed.step, bundle.checkpoint(listed.step)?))),
-		None => Ok(None),
+	// A state that was thinned out is none to go on with.
+	while let Some(listed) = bundle.manifest().checkpoints.last() {
+		match listed.step {
+			step if step == last.0 => return Ok(Some(last)),
+			step if bundle.has_checkpoint(step) => {
+				return Ok(Some((step, bundle.checkpoint(step)?)));
+			}
+			_ => keep(bundle, bundle.manifest().checkpoints.len().saturating_sub(1)),
+		}
 	}
+	Ok(None)
 }
 
 /// Returns the first field in which a bundle's specification means a computation that differs from
@@ -236,12 +257,16 @@ pub(super) fn is_whole(bundle: &Bundle) -> bool {
 }
 
 /// Refuses to begin what cannot be finished on this disk.
-pub(super) fn check_space(bundle: &Bundle) -> Result<(), TrainError> {
+pub(super) fn check_space(bundle: &Bundle, keep: Thinning) -> Result<(), TrainError> {
 	let spec = &bundle.manifest().spec;
-	let checkpoints = u64::from(spec.segments()) + 1;
+	let listed = u32::try_from(bundle.manifest().checkpoints.len()).unwrap_or(u32::MAX);
 	let left = match bundle.manifest().ends_after() {
 		Some(_) => 0,
-		None => checkpoints.saturating_sub(bundle.manifest().checkpoints.len() as u64),
+		// Besides what is kept the last one is there until the next.
+		None => {
+			let kept = keep.kept(spec.segments()).saturating_sub(listed.div_ceil(keep.step()));
+			u64::from(kept).saturating_add((keep != Thinning::NONE).into())
+		}
 	};
 	let needed =
 		bundle::max_checkpoint_bytes(spec).saturating_mul(left).saturating_add(spec.file_bytes());

@@ -36,7 +36,14 @@ fn train_until(spec: &CheckedSpec, data: &Path, out: &Path, stop_at: u32) -> Tra
 			stop.store(true, Ordering::Relaxed);
 		}
 	};
-	let options = TrainOptions { out, resume: true, cheat: None, progress, stop: &stop };
+	let options = TrainOptions {
+		out,
+		resume: true,
+		keep: Thinning::NONE,
+		cheat: None,
+		progress,
+		stop: &stop,
+	};
 	run(spec, SEED, &InputPaths::data(data), options).expect_err("it was stopped")
 }
 
@@ -124,7 +131,14 @@ fn a_run_interrupted_around_its_early_stop_ends_with_the_same_bytes() {
 		seen.push((at.step, at.steps, at.stops_early));
 		flop = at.flop;
 	};
-	let options = TrainOptions { out: &whole, resume: false, cheat: None, progress, stop: &never };
+	let options = TrainOptions {
+		out: &whole,
+		resume: false,
+		keep: Thinning::NONE,
+		cheat: None,
+		progress,
+		stop: &never,
+	};
 	let bundle = run(&spec, SEED, &InputPaths::data(&data), options).unwrap();
 	assert_eq!(bundle.manifest().segments(), 3);
 	assert_eq!(seen.last(), Some(&(30, 60, true)));
@@ -315,6 +329,67 @@ fn a_run_that_diverges_ends_with_the_same_bytes_wherever_it_was_interrupted() {
 	}
 }
 
+/// Thinned out as it goes, and interrupted anywhere, it is the run that it would have been, once what was left out is
+/// computed again.
+#[test]
+fn a_run_that_thins_its_states_out_is_the_same_run() {
+	let folder = tempfile::tempdir().unwrap();
+	let data = table(folder.path());
+	let spec = job(&data);
+	let (whole, parts) = (folder.path().join("whole"), folder.path().join("parts"));
+	train(&spec, &data, &whole, false, None).unwrap();
+	let keep = Thinning::every(4.try_into().unwrap());
+	let paths = InputPaths::data(&data);
+	let never = AtomicBool::new(false);
+	let states = |out: &Path| -> Vec<u32> {
+		let bundle = Bundle::open(out).unwrap();
+		let listed = bundle.manifest().checkpoints.iter().map(|c| c.step);
+		listed.filter(|step| bundle.has_checkpoint(*step)).collect()
+	};
+	for stop_at in [5, 15, 25, 35, 45, 55] {
+		let stop = AtomicBool::new(false);
+		let progress = &mut |at: &Progress| stop.store(at.step >= stop_at, Ordering::Relaxed);
+		let options =
+			TrainOptions { out: &parts, resume: true, keep, cheat: None, progress, stop: &stop };
+		let error = run(&spec, SEED, &paths, options).expect_err("it was stopped");
+		let TrainError::Stopped { kept, .. } = error else { panic!("{error}") };
+		assert_eq!(kept, stop_at / 10 * 10, "the last one is there");
+		let expected: Vec<u32> = (0..=kept).filter(|s| s % 40 == 0 || *s == kept).collect();
+		assert_eq!(states(&parts), expected);
+	}
+	// Where the last one is spoilt it goes on from the one that was kept before it.
+	std::fs::write(parts.join(checkpoint_file(50)), b"x").unwrap();
+	let mut begun = None;
+	let progress = &mut |at: &Progress| {
+		begun.get_or_insert(at.begun_at);
+	};
+	let options =
+		TrainOptions { out: &parts, resume: true, keep, cheat: None, progress, stop: &never };
+	run(&spec, SEED, &paths, options).unwrap();
+	assert_eq!((begun, states(&parts)), (Some(40), vec![0, 40, 60]));
+	// So it does where the two accounts of a state differ that was thinned out.
+	let metrics = parts.join(metrics::FILE);
+	let lines = std::fs::read_to_string(&metrics).unwrap();
+	let mut lines: Vec<&str> = lines.lines().collect();
+	lines.retain(|line| !line.starts_with("{\"step\":30,\"validation"));
+	std::fs::write(&metrics, lines.join("\n") + "\n").unwrap();
+	let mut manifest = Bundle::open(&parts).unwrap();
+	manifest.manifest_mut().model_root = None;
+	manifest.write_manifest().unwrap();
+	let mut begun = None;
+	let progress = &mut |at: &Progress| {
+		begun.get_or_insert(at.begun_at);
+	};
+	let options =
+		TrainOptions { out: &parts, resume: true, keep, cheat: None, progress, stop: &never };
+	run(&spec, SEED, &paths, options).unwrap();
+	assert_eq!((begun, states(&parts)), (Some(0), vec![0, 40, 60]));
+
+	let missing = restore::missing(&Bundle::open(&parts).unwrap());
+	restore::restore(&parts, &paths, &missing, &mut |_, _| {}, &never).unwrap();
+	assert_eq!(contents(&whole), contents(&parts));
+}
+
 #[test]
 fn folders_of_others_are_left_alone() {
 	let folder = tempfile::tempdir().unwrap();
@@ -330,7 +405,14 @@ fn folders_of_others_are_left_alone() {
 	assert!(matches!(error, TrainError::Other { what: "job", .. }), "{error}");
 	let stop = AtomicBool::new(false);
 	let progress = &mut |_: &Progress| {};
-	let options = TrainOptions { out: &out, resume: true, cheat: None, progress, stop: &stop };
+	let options = TrainOptions {
+		out: &out,
+		resume: true,
+		keep: Thinning::NONE,
+		cheat: None,
+		progress,
+		stop: &stop,
+	};
 	let paths = InputPaths::data(&data);
 	let error = run(&spec, H256::zero(), &paths, options).unwrap_err();
 	assert!(matches!(error, TrainError::Other { what: "seed", .. }), "{error}");
@@ -362,8 +444,14 @@ fn a_fine_tuning_goes_on_where_the_model_stood_and_resumes_to_the_same_bytes() {
 	for stop_at in [1, 25] {
 		let stop = AtomicBool::new(false);
 		let progress = &mut |at: &Progress| stop.store(at.step >= stop_at, Ordering::Relaxed);
-		let options =
-			TrainOptions { out: &parts, resume: true, cheat: None, progress, stop: &stop };
+		let options = TrainOptions {
+			out: &parts,
+			resume: true,
+			keep: Thinning::NONE,
+			cheat: None,
+			progress,
+			stop: &stop,
+		};
 		let error = run(&spec, SEED, &paths, options).expect_err("it was stopped");
 		assert!(matches!(error, TrainError::Stopped { .. }), "{error}");
 		// The copy of the model is made again where it was spoilt.

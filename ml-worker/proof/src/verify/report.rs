@@ -10,7 +10,8 @@ use super::{
 };
 use crate::{
 	bundle::{self, Bundle, Manifest},
-	inputs::{self, GivenFiles, InputPaths, Inputs},
+	inputs::{self, GivenFiles, Inputs},
+	restore,
 };
 use serde::Serialize;
 use std::{collections::BTreeSet, path::Path, sync::atomic::AtomicBool, time::Instant};
@@ -89,10 +90,7 @@ pub fn full(dir: &Path, choice: Choice, given: &GivenFiles) -> Result<Full, Veri
 			spec.segments() + 1
 		)));
 	};
-	let paths = InputPaths::of(&spec, |which, _| match given.get(which) {
-		Some(given) => given.to_owned(),
-		None => bundle.path(bundle::input_file(which)),
-	});
+	let paths = given.or_of_bundle(dir, &spec);
 	for (which, file) in spec.files() {
 		if let Some(missing) = paths.get(which).filter(|path| !path.exists()) {
 			return Err(VerifyError::CannotCheck(format!(
@@ -219,7 +217,12 @@ fn all_files(
 	for (index, checkpoint) in (0u32..).zip(&bundle.manifest().checkpoints) {
 		if !bundle.has_checkpoint(checkpoint.step) {
 			let file = bundle::manifest::checkpoint_file(checkpoint.step);
-			return Err(VerifyError::CannotCheck(format!("{file} is missing")));
+			let (folder, missing) = (bundle.folder().display(), restore::missing(bundle).len());
+			let all = bundle.manifest().checkpoints.len();
+			return Err(VerifyError::CannotCheck(format!(
+				"{file} is missing: {missing} of {all} states are not there. If they were thinned out, \
+				 `trainyard restore {folder}` computes them again"
+			)));
 		}
 		match bundle.checkpoint(checkpoint.step) {
 			Err(e) => wrong.push(e.to_string()),

@@ -12,6 +12,7 @@ mod hash;
 mod plot;
 mod profile;
 pub mod progress;
+mod states;
 mod train;
 mod verify;
 mod whetstone;
@@ -46,6 +47,10 @@ enum Command {
 	/// Checks a bundle: all files, the full-pass rules, and segments by replay. Exit code 0:
 	/// passed, 1: failed, 2: cannot be checked.
 	Verify(verify::Verify),
+	/// Removes states of a finished bundle that can be computed again from those that stay.
+	Thin(states::Thin),
+	/// Computes the states of a bundle again that are not there, to the bit.
+	Restore(states::Restore),
 	/// Evaluates a model on the validation rows of a job.
 	Evaluate(evaluate::Evaluate),
 	/// Draws losses, accuracy and learning rate of a bundle into DIR/curves.svg, or of several
@@ -76,6 +81,8 @@ impl Cli {
 			Command::Estimate(command) => command.run(),
 			Command::Train(command) => command.run(),
 			Command::Verify(command) => command.run(),
+			Command::Thin(command) => command.run(),
+			Command::Restore(command) => command.run(),
 			Command::Evaluate(command) => command.run(),
 			Command::Plot(command) => command.run(),
 			Command::Profile(command) => command.run(),

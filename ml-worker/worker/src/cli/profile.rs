@@ -6,6 +6,7 @@ use anyhow::Context;
 use primitive_types::H256;
 use std::{path::PathBuf, process::ExitCode, sync::atomic::AtomicBool};
 use trainyard_proof::{
+	bundle::thinning::Thinning,
 	hash::Hasher,
 	inputs::{GivenFiles, Inputs},
 	train::{self, TrainOptions},
@@ -49,6 +50,7 @@ impl Profile {
 			let options = TrainOptions {
 				out: &out,
 				resume: false,
+				keep: Thinning::NONE,
 				cheat: None,
 				progress: &mut |_| {},
 				stop: &AtomicBool::new(false),

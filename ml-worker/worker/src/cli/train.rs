@@ -7,6 +7,7 @@ use crate::plot;
 use anyhow::Context;
 use primitive_types::H256;
 use std::{
+	num::NonZeroU32,
 	path::PathBuf,
 	process::ExitCode,
 	sync::{
@@ -15,7 +16,7 @@ use std::{
 	},
 };
 use trainyard_proof::{
-	bundle::{self, Bundle},
+	bundle::{self, thinning::Thinning, Bundle},
 	train::{self, Cheat, TrainError, TrainOptions},
 };
 
@@ -30,6 +31,10 @@ pub(super) struct Train {
 	/// Go on with what DIR holds.
 	#[arg(long)]
 	resume: bool,
+	/// Keep one state in so many on disk, with the first and the last: `trainyard restore` computes the
+	/// others again when somebody wants them.
+	#[arg(long, value_name = "N", default_value = "1")]
+	keep_every: NonZeroU32,
 	/// Seed, 64 hexadecimal digits. On chain it is drawn after the trainers are; here it is
 	/// all zeros where none is given, or what DIR was begun with.
 	#[arg(long, value_name = "HEX", value_parser = parse_seed)]
@@ -77,6 +82,7 @@ impl Train {
 			TrainOptions {
 				out: &self.out,
 				resume: self.resume,
+				keep: Thinning::every(self.keep_every),
 				cheat,
 				progress: &mut |at| display.update(at),
 				stop: &stop,
@@ -131,7 +137,7 @@ impl Train {
 }
 
 /// Returns a flag that Ctrl-C or a termination signal sets. The second signal ends the process.
-fn stop_on_signals() -> anyhow::Result<Arc<AtomicBool>> {
+pub(super) fn stop_on_signals() -> anyhow::Result<Arc<AtomicBool>> {
 	let stop = Arc::new(AtomicBool::new(false));
 	let flag = stop.clone();
 	let runtime = tokio::runtime::Builder::new_current_thread()

@@ -19,7 +19,7 @@ use trainyard_client::{Head, JobView};
 use trainyard_engine::Compute;
 use trainyard_program::{spec::CheckedSpec, work::Parts};
 use trainyard_proof::{
-	bundle::Bundle,
+	bundle::{thinning::Thinning, Bundle},
 	inputs::{InputPaths, Inputs},
 	train::{self, Cheat, TrainError, TrainOptions},
 	verify::{
@@ -144,6 +144,7 @@ impl Training {
 		let options = TrainOptions {
 			out: &self.out,
 			resume: true,
+			keep: Thinning::NONE,
 			cheat: self.cheat,
 			progress: &mut progress,
 			stop: &self.stop,
