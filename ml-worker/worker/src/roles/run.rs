@@ -11,7 +11,7 @@
 use super::{
 	blocks::{next_block, Complaints, LookError},
 	fetch::SetupError,
-	machine::Machine,
+	machine::{turns::Turns, Machine},
 	metrics::{MetricsArgs, MetricsError},
 	report::Reporter,
 	store::{default_folder, Home, OtherChain, StoreError},
@@ -49,6 +49,10 @@ pub struct RoleArgs {
 	/// Remove what the folder keeps of other chains, the salts of their running jobs included
 	#[arg(long)]
 	forget_other_chains: bool,
+	/// Compute only while no other program does that names the same file: for several accounts on a machine
+	/// that has memory for one computation. Deadlines do not count, so leave it out where time is short
+	#[arg(long, value_name = "FILE")]
+	turns: Option<PathBuf>,
 	#[command(flatten)]
 	metrics: MetricsArgs,
 	/// One JSON object per event
@@ -74,6 +78,16 @@ pub enum RoleError<Own: std::error::Error + 'static> {
 	/// Nothing can be fetched.
 	#[error(transparent)]
 	Fetch(#[from] SetupError),
+	/// The file of the turns cannot be used.
+	#[error(
+		"--turns {path}: {source}. Name a file in a folder that is there and can be written to"
+	)]
+	Turns {
+		/// The file.
+		path: PathBuf,
+		/// What the system said.
+		source: std::io::Error,
+	},
 	/// A reason of this role alone.
 	#[error(transparent)]
 	Own(Own),
@@ -163,7 +177,10 @@ pub(crate) async fn run<R: Role + 'static>(
 	options: RoleArgs,
 	args: R::Args,
 ) -> Result<(), RoleError<R::Error>> {
-	let RoleArgs { node, key, dir, forget_other_chains, metrics, json } = options;
+	let RoleArgs { node, key, dir, forget_other_chains, turns, metrics, json } = options;
+	let turns =
+		turns.map(|path| Turns::open(&path).map_err(|source| RoleError::Turns { path, source }));
+	let machine = Machine::default().in_turns(turns.transpose()?);
 	let key = key.keypair()?;
 	let chain = Arc::new(Chain::connect(&node.node, PATIENCE).await?);
 	let sender = Arc::new(Transactor::new(chain.clone(), key));
@@ -176,7 +193,7 @@ pub(crate) async fn run<R: Role + 'static>(
 	let report = Reporter::new(R::NAME, json, Some(&home.events()));
 	report_other_chains(&home, &report, forget_other_chains)?;
 	let _page = metrics.serve(report.metrics(), &chain, &account).await?;
-	let base = Base { chain, sender, home, report, machine: Machine::default() };
+	let base = Base { chain, sender, home, report, machine };
 	Ok(prepare::<R>(args, base, stop_signal()).await?.await?)
 }
 

@@ -2,7 +2,10 @@
 //! long as the [arbiter](super::arbiter) lets others go first. One that can rest looks between two steps
 //! whether it should.
 
-use super::arbiter::{computes, Claimant, Class, Need};
+use super::{
+	arbiter::{computes, Claimant, Class, Need},
+	turns::Turn,
+};
 use serde::Serialize;
 use std::{
 	collections::BTreeMap,
@@ -69,6 +72,8 @@ pub struct Lease {
 	claim: Option<(Cores, u64)>,
 	/// Milliseconds for which it rested.
 	rested: AtomicU64,
+	/// The turn among several programs, held as long.
+	_turn: Option<Turn>,
 }
 
 impl Cores {
@@ -93,7 +98,8 @@ impl Cores {
 			id
 		};
 		// From here on it goes with this, whatever happens.
-		let lease = Lease { claim: Some((self.clone(), id)), rested: AtomicU64::new(0) };
+		let (claim, rested) = (Some((self.clone(), id)), AtomicU64::default());
+		let lease = Lease { claim, rested, _turn: None };
 		self.decide();
 		loop {
 			let changed = self.0.changed.notified();
@@ -163,6 +169,12 @@ impl Cores {
 }
 
 impl Lease {
+	/// Returns this lease, with a turn that it holds as long.
+	pub(super) fn with(mut self, turn: Option<Turn>) -> Self {
+		self._turn = turn;
+		self
+	}
+
 	/// Rests while others go first, on the thread that computes, or until `stop` is set.
 	pub fn rest(&self, stop: &AtomicBool) {
 		let Some((cores, id)) = &self.claim else { return };
