@@ -15,6 +15,9 @@ import { fixed, parseAmount } from './units.js';
 /** Longest text on chain, in bytes. */
 export const MAX_TEXT = 256;
 
+/** Classes of machines, the smallest first. */
+export const MACHINES = ['gib8', 'gib32'];
+
 /**
  * Terms that suit a small job on a chain with blocks of a second. Without `audit_segments`, the
  * fewest draws that the chain takes for the job, see `leastDraws`; without `audit_fee`, the least fee,
@@ -320,7 +323,7 @@ const FIELDS = {
 		audit_fee: OPTIONAL_AMOUNT,
 		apply_blocks: COUNT,
 		training_blocks: COUNT,
-		machine: (value) => value === undefined || value === 'gib8',
+		machine: (value) => value === undefined || MACHINES.includes(value),
 		undecided_percent: (value) => value === undefined || PERCENT(value),
 	},
 };

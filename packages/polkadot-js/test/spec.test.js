@@ -94,7 +94,10 @@ test('flags become a job', async () => {
 	assert.equal(await draws({ 'checkpoint-interval': '1', verifiers: '15' }), 3);
 	// The class of machines has a default, and no other is known.
 	assert.equal(toChain({ spec, terms }).terms.machine, 'Gib8');
-	assert.doesNotThrow(() => checkJob({ spec, terms: { ...terms, machine: 'gib8' } }));
+	for (const machine of ['gib8', 'gib32']) {
+		assert.doesNotThrow(() => checkJob({ spec, terms: { ...terms, machine } }));
+	}
+	assert.equal(toChain({ spec, terms: { ...terms, machine: 'gib32' } }).terms.machine, 'Gib32');
 	assert.throws(
 		() => checkJob({ spec, terms: { ...terms, machine: 'gib9' } }),
 		/terms\.machine: "gib9" is not possible/,

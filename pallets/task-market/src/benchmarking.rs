@@ -209,6 +209,7 @@ pub(crate) fn audited<T: Config>(charged: &Charged, trainer: &T::AccountId) -> J
 		needs: Default::default(),
 		sizes: Default::default(),
 		results: *results,
+		moved: Default::default(),
 	};
 	let replica = Replica {
 		trainer: trainer.clone(),

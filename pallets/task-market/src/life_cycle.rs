@@ -285,7 +285,8 @@ impl<T: Config> Pallet<T> {
 		}
 		let committed = committed.len() as u32;
 		Self::deposit_event(Event::RevealsOpened { job: id, committed });
-		let deadline = now.saturating_add(T::RevealBlocks::get());
+		let blocks = T::RevealBlocks::get().saturating_add(job.quote.moved.store);
+		let deadline = now.saturating_add(blocks);
 		Self::enter(job, JobState::Revealing, now, deadline);
 		Uploading::<T>::insert(id, (T::Blobs::full_blocks(), deadline));
 		Some(deadline)
@@ -395,6 +396,7 @@ impl<T: Config> Pallet<T> {
 			price: job.quote.price,
 			needs,
 			rate: job.terms.machine.rate(),
+			fetch: job.quote.moved.fetch,
 			challenge: hearing.deposit,
 			window: hearing.length,
 			again: hearing.again,

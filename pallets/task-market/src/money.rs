@@ -22,7 +22,7 @@
 
 use crate::{
 	lost_deposit, price::Bought, Config, Error, Event, Guilty, Hearings, HoldReason, Job, Locked,
-	Pallet, Quote, SpecFault, TotalBurned, Worth,
+	Moved, Pallet, Quote, SpecFault, TotalBurned, Worth,
 };
 use alloc::{
 	collections::{BTreeMap, BTreeSet},
@@ -89,7 +89,7 @@ impl<T: Config> Pallet<T> {
 		// All results may differ, and a verifier checks each of them in the same time.
 		let round = audit.checked_mul(MicroUt::from(terms.replicas));
 		ensure!(round.is_some_and(|round| round <= most), Error::<T>::ResultsTooLarge);
-		let compute = Self::compute_per_ut(terms.machine);
+		let compute = Self::compute_per_ut();
 		let least = Self::least_fee(audit, compute).ok_or(Error::<T>::AmountOverflow)?;
 		ensure!(terms.audit_fee >= least, Error::<T>::AuditFeeTooLow);
 		// What a seat puts at stake follows from its fee: few could have that of a high one.
@@ -120,7 +120,8 @@ impl<T: Config> Pallet<T> {
 			samples: needs.samples,
 		};
 		let results = Self::results(spec).ok_or(Error::<T>::TooManyResults)?;
-		Ok(Quote::new(parts, sums, compute, seat, sizes, results))
+		let moved = Moved::of(&needs, terms.machine, replays, terms.replicas);
+		Ok(Quote::new(parts, sums, compute, seat, sizes, results, moved))
 	}
 
 	/// Fails if a machine of the job's class could not carry it, or if trainers could not store what anybody

@@ -102,6 +102,7 @@ impl<T: Config> Pallet<T> {
 			fee: terms.audit_fee,
 			needs: Resources { work, ..quote.needs },
 			rate: terms.machine.rate(),
+			fetch: quote.moved.fetch,
 			challenge: challenge.ok_or(Error::<T>::AmountOverflow)?,
 		};
 		ensure!(T::Audits::can_seat(&request), Error::<T>::NoCommittee);

@@ -103,11 +103,12 @@ impl<T: Config> Pallet<T> {
 		price::worth(fee_per_ut, T::BlockReward::get(), T::Trainers::training_volume())
 	}
 
-	/// Returns what computing a `ut` counts as for a job of this class that is posted now: it follows the base fee and
-	/// what the class's market paid, and is `ComputePrice` at most.
-	pub(crate) fn compute_per_ut(machine: MachineClass) -> Balance {
-		let base = Self::volumes().base(T::BlockReward::get());
-		let mean = Prices::<T>::get(machine).map_or(0, |price| price.price_per_ut);
+	/// Returns what computing a `ut` counts as for a job that is posted now: it follows the base fee and what the
+	/// markets of all classes paid, and is `ComputePrice` at most.
+	pub(crate) fn compute_per_ut() -> Balance {
+		let (base, now) = (Self::volumes().base(T::BlockReward::get()), Self::now());
+		let prices = MachineClass::ALL.into_iter().filter_map(Prices::<T>::get);
+		let mean = price::mean(prices.map(|price| price.aged(now)));
 		price::compute(base, mean, T::ComputePrice::get())
 	}
 

@@ -8,11 +8,13 @@ use frame_support::{
 use scale_info::TypeInfo;
 use sp_runtime::{helpers_128bit::multiply_by_rational_with_rounding, Rounding};
 use trainyard_program::{
+	needs::{MachineClass, Needs},
 	spec::{JobSpec, SpecError},
 	units,
 	work::Parts,
 };
 use trainyard_protocol::{
+	blob, duties,
 	fees::{self, Sums},
 	job::{Balance, BlockNumber, Fate, JobState, Settlement, Terms, MAX_REPLICAS},
 	pieces::PieceSizes,
@@ -123,6 +125,29 @@ pub struct Quote {
 	pub sizes: PieceSizes,
 	/// The most results of a step, or of a slice of an evaluation: what it costs the court to lower one.
 	pub results: u32,
+	/// What bytes add to the times of the job.
+	pub moved: Moved,
+}
+
+/// Blocks that the bytes of a job take, by the line of its class and by what blocks carry. Fixed at posting, so
+/// that whoever takes part knows its time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode, MaxEncodedLen, TypeInfo)]
+pub struct Moved {
+	/// In which a seat fetches what it replays, if all results differ.
+	pub fetch: BlockNumber,
+	/// In which the model is stored on chain, besides the time for revealing.
+	pub store: BlockNumber,
+}
+
+impl Moved {
+	/// Returns what these needs of a job add, of a seat that replays `replayed` segments of `results` results.
+	pub fn of(needs: &Needs, machine: MachineClass, replayed: u32, results: u32) -> Self {
+		let bytes = needs.download(replayed, results);
+		Self {
+			fetch: duties::fetch_blocks(bytes, machine.limits().bandwidth),
+			store: blob::rescue_blocks(needs.model, 0),
+		}
+	}
 }
 
 /// How the results of a job can be challenged, fixed when its audit begins.
@@ -198,6 +223,7 @@ impl Quote {
 		needs: Resources,
 		sizes: PieceSizes,
 		results: u32,
+		moved: Moved,
 	) -> Self {
 		let Sums {
 			work,
@@ -227,6 +253,7 @@ impl Quote {
 			needs,
 			sizes,
 			results,
+			moved,
 		}
 	}
 

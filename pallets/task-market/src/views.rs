@@ -35,6 +35,8 @@ impl<T: Config> Pallet<T> {
 			deposit,
 			record,
 			compute_per_ut,
+			fetch_blocks: quote.moved.fetch,
+			store_blocks: quote.moved.store,
 		})
 	}
 
@@ -59,7 +61,7 @@ impl<T: Config> Pallet<T> {
 	pub fn audit_fee(spec: JobSpec, terms: &Terms) -> Option<Balance> {
 		let spec = spec.check().ok()?;
 		let audit = work::audit_micro_ut(&spec, terms.replays(spec.segments())).ok()?;
-		Self::least_fee(audit, Self::compute_per_ut(terms.machine))
+		Self::least_fee(audit, Self::compute_per_ut())
 	}
 
 	/// Returns the job with this number, without its audit.

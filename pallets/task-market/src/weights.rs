@@ -80,7 +80,7 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	fn submit_job() -> Weight {
 		// At least 9_539_722_000 ps.
 		Weight::from_parts(10_229_388_000, 3712)
-			.saturating_add(D::get().reads_writes(7_u64, 8_u64))
+			.saturating_add(D::get().reads_writes(8_u64, 8_u64))
 	}
 	/// Storage: `TaskMarket::Listings` (r:1 w:0)
 	/// Proof: `TaskMarket::Listings` (`max_values`: None, `max_size`: Some(330), added: 2805, mode: `MaxEncodedLen`)
@@ -109,7 +109,7 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	fn order() -> Weight {
 		// At least 9_747_564_000 ps.
 		Weight::from_parts(10_456_068_000, 4058)
-			.saturating_add(D::get().reads_writes(9_u64, 8_u64))
+			.saturating_add(D::get().reads_writes(10_u64, 8_u64))
 	}
 	/// Storage: `Hashrate::Trainers` (r:1 w:0)
 	/// Proof: `Hashrate::Trainers` (`max_values`: None, `max_size`: Some(593), added: 3068, mode: `MaxEncodedLen`)

@@ -47,10 +47,11 @@ impl<T: Config> Pallet<T> {
 	/// Returns whether a committee could be drawn from those who count now, if none of them had another seat.
 	pub(crate) fn has_committee(request: &CommitteeRequest<T::AccountId>) -> bool {
 		let CommitteeRequest { excluded, verifiers, audit_segments, segments, .. } = request;
-		let CommitteeRequest { fee, needs, rate, challenge, .. } = *request;
+		let CommitteeRequest { fee, needs, rate, fetch, challenge, .. } = *request;
 		let (pool, after) = (Pool::<T>::get(), Self::now());
+		let (rates, costs) = ((rate, fetch), (challenge, fee));
 		let (stake, needs, _) =
-			Self::seat_terms(needs, rate, (challenge, fee), vec![*segments], *audit_segments);
+			Self::seat_terms(needs, rates, costs, vec![*segments], *audit_segments);
 		let stake = stake.min(Self::most_stake(&pool, after));
 		let seating = Seating { after, excluded, needs: &needs, stake };
 		let able = Self::able(&pool, &seating);

@@ -156,7 +156,7 @@ impl<T: Config> Pallet<T> {
 	/// where results have these numbers of `segments` and it draws `draws` of each.
 	pub(crate) fn seat_terms(
 		needs: Resources,
-		rate: u64,
+		(rate, fetch): (u64, BlockNumber),
 		(challenge, fee): (Balance, Balance),
 		segments: Vec<u32>,
 		draws: u32,
@@ -164,8 +164,9 @@ impl<T: Config> Pallet<T> {
 		let stake = duties::seat_stake(T::SeatStake::get(), challenge, fee, segments, draws);
 		// Verifiers declare what they replay in the least time, and have more for more.
 		let least = T::CommitBlocks::get();
-		let time = duties::commit_blocks(needs.work, rate, least);
-		(stake, Resources { work: duties::work_of(needs.work, time, least), ..needs }, time)
+		let replay = duties::commit_blocks(needs.work, rate, least);
+		let time = duties::round_blocks(replay, fetch, least);
+		(stake, Resources { work: duties::work_of(needs.work, replay, least), ..needs }, time)
 	}
 
 	/// Returns the audit that `request` asks for; `None` when it is out of bounds.
@@ -180,6 +181,7 @@ impl<T: Config> Pallet<T> {
 			price,
 			needs,
 			rate,
+			fetch,
 			challenge,
 			window,
 			again,
@@ -196,7 +198,7 @@ impl<T: Config> Pallet<T> {
 		}
 		let segments: Vec<u32> = groups.iter().map(|(result, _)| result.segments).collect();
 		let (stake, needs, time) =
-			Self::seat_terms(needs, rate, (challenge, fee), segments, audit_segments);
+			Self::seat_terms(needs, (rate, fetch), (challenge, fee), segments, audit_segments);
 		let groups = groups
 			.into_iter()
 			.map(|(result, trainers)| {

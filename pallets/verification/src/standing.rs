@@ -113,6 +113,7 @@ impl<T: Config> Pallet<T> {
 			price: 1,
 			needs: Default::default(),
 			rate: 1,
+			fetch: 0,
 			challenge: 1,
 			window: until,
 			again: 1,

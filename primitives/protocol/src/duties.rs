@@ -94,6 +94,20 @@ pub fn commit_blocks(work: MicroUt, rate: u64, least: BlockNumber) -> BlockNumbe
 	blocks.min(MAX_COMMIT_BLOCKS).max(least)
 }
 
+/// Returns the blocks that fetching `bytes` takes at `bandwidth` bytes a second.
+pub fn fetch_blocks(bytes: u64, bandwidth: u64) -> BlockNumber {
+	let in_block = u128::from(bandwidth.max(1)).saturating_mul(BLOCK_SECONDS);
+	let blocks = u128::from(bytes).div_ceil(in_block);
+	BlockNumber::try_from(blocks).unwrap_or(BlockNumber::MAX)
+}
+
+/// Returns the blocks of a round for commitments, where replaying takes `replay` of them by
+/// [`commit_blocks`] with this `least`, and fetching `fetch`: half of the least time is for fetching, and
+/// what takes longer is added.
+pub fn round_blocks(replay: BlockNumber, fetch: BlockNumber, least: BlockNumber) -> BlockNumber {
+	replay.saturating_add(fetch.saturating_sub(least / 2))
+}
+
 /// Returns the most work of a seat for which a machine that computes `rate` FLOP a second has the time: that
 /// of [`MAX_COMMIT_BLOCKS`], so 233 `ut` at 2 GFLOP/s.
 pub fn most_work(rate: u64) -> MicroUt {
@@ -252,6 +266,27 @@ mod tests {
 		// What is done in 120 of them is what a machine can do in that time.
 		assert_eq!(work_of(230_000_000, 14_195, 120), 1_944_347);
 		assert_eq!((work_of(7, 120, 120), work_of(7, 0, 120), work_of(1, 240, 120)), (7, 840, 1));
+	}
+
+	/// Whoever has the least line of its class fetches the most that there may be in its time, and the class of
+	/// small machines needs no more than the least time.
+	#[test]
+	fn a_round_has_time_for_what_is_fetched() {
+		use trainyard_program::needs::MachineClass;
+		let fetch = |class: MachineClass| {
+			let limits = class.limits();
+			fetch_blocks(limits.download, limits.bandwidth)
+		};
+		assert_eq!(MachineClass::ALL.map(fetch), [60, 230]);
+		assert_eq!((round_blocks(120, 60, 120), round_blocks(120, 0, 120)), (120, 120));
+		assert_eq!((round_blocks(120, 61, 120), round_blocks(14_400, 230, 120)), (121, 14_570));
+		assert_eq!((fetch_blocks(0, 1), fetch_blocks(1, 6_000_000)), (0, 1));
+		assert_eq!(
+			(fetch_blocks(36_000_000, 6_000_000), fetch_blocks(36_000_001, 6_000_000)),
+			(1, 2)
+		);
+		assert_eq!(fetch_blocks(u64::MAX, 0), u32::MAX);
+		assert_eq!(round_blocks(u32::MAX, u32::MAX, 1), u32::MAX);
 	}
 
 	#[test]

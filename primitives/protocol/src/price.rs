@@ -328,5 +328,18 @@ impl ClassPrice {
 	}
 }
 
+/// Returns the mean price of a `ut` over the markets of all classes, each by its weight now; of markets that have
+/// faded the highest, and 0 of none. A small market moves it little, so nobody makes computing cheap or dear by a
+/// class that few buy.
+pub fn mean(prices: impl IntoIterator<Item = ClassPrice>) -> Balance {
+	let (mut sum, mut weights, mut highest) = (0u128, 0u128, 0);
+	for ClassPrice { price_per_ut, weight, .. } in prices {
+		sum = sum.saturating_add(price_per_ut.saturating_mul(weight.into()));
+		weights = weights.saturating_add(weight.into());
+		highest = price_per_ut.max(highest);
+	}
+	sum.checked_div(weights).unwrap_or(highest)
+}
+
 #[cfg(test)]
 mod tests;

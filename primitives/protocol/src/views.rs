@@ -122,6 +122,11 @@ pub struct QuoteView {
 	/// replays at it, and the deposit of a challenge has the price of a defence.
 	#[serde(with = "trainyard_program::text::decimal")]
 	pub compute_per_ut: Balance,
+	/// Blocks in which a seat fetches what it replays, if all results differ: of those that are more than half of
+	/// the least time for commitments, the time is longer.
+	pub fetch_blocks: BlockNumber,
+	/// Blocks that storing the model adds to the time for revealing.
+	pub store_blocks: BlockNumber,
 }
 
 /// What training costs now.

@@ -207,6 +207,8 @@ pub struct AuditRequest<AccountId> {
 	pub needs: Resources,
 	/// What a machine of the job's class computes in a second, in FLOP.
 	pub rate: u64,
+	/// Blocks in which a seat fetches what it replays, over all results.
+	pub fetch: BlockNumber,
 	/// The deposit of a challenge, above 0: a seat that accuses puts as much at stake.
 	pub challenge: Balance,
 	/// Blocks for which the window for challenges is open at least.
@@ -238,6 +240,8 @@ pub struct CommitteeRequest<AccountId> {
 	pub needs: Resources,
 	/// What a machine of the job's class computes in a second, in FLOP.
 	pub rate: u64,
+	/// Blocks in which a seat fetches what it replays, over all results.
+	pub fetch: BlockNumber,
 	/// The deposit of a challenge.
 	pub challenge: Balance,
 }

@@ -62,6 +62,7 @@ fn what_nobody_could_audit_is_not_posted() {
 			fee: 10_000,
 			needs: Resources { work, ..quote.needs },
 			rate: 2_000_000_000,
+			fetch: quote.moved.fetch,
 			challenge: challenge.unwrap(),
 		};
 		assert_eq!(Asked::get(), Some(expected));
@@ -242,6 +243,32 @@ fn a_step_that_fits_no_machine_of_the_class_is_refused() {
 		spec.training.batch_size = 1_024;
 		let small = terms(&spec);
 		assert_ok!(submit(spec, small));
+	});
+}
+
+/// A transformer of GPT-2 small's size is too much for small machines and fits large ones. Its model and what its
+/// seats fetch give it time, which is fixed when it is posted.
+#[test]
+fn a_large_model_names_a_class_of_large_machines() {
+	run(|| {
+		let spec = JobSpec::large_example();
+		let with = |machine| {
+			let draws = Terms { audit_segments: 1, machine, ..terms(1) };
+			with_least_fee(&spec, draws)
+		};
+		let small = with(MachineClass::Gib8);
+		assert_noop!(submit(spec.clone(), small), Error::<Test>::MemoryTooLarge);
+		let large = with(MachineClass::Gib32);
+		let id = NextJob::<Test>::get();
+		assert_ok!(submit(spec.clone(), large.clone()));
+		let checked = spec.check().unwrap();
+		let (moved, parameters) = (job(id).quote.moved, checked.parameters());
+		assert_eq!(parameters, 124_528_392);
+		// Nine states of 1.4 GiB at 25 MB/s, and 476 MiB at 1.5 MiB a block.
+		let needs = Needs::of(&checked);
+		let bytes = needs.download(large.replays(checked.segments()), 1);
+		assert_eq!(moved.fetch, u32::try_from(bytes.div_ceil(6 * 25_000_000)).unwrap());
+		assert_eq!((moved.fetch, moved.store), (90, 318));
 	});
 }
 

@@ -626,6 +626,27 @@ fn a_griefer_burns_for_the_mean() {
 	});
 }
 
+/// A class that nobody buys has no price, or one that its first buyer made: computing counts by all markets together,
+/// so it is neither free there nor dear.
+#[test]
+fn a_class_of_few_buyers_moves_nothing() {
+	run(|| {
+		paying(3_000);
+		let before = compute_now();
+		let at = TaskMarket::now();
+		for price_per_ut in [0, FIRST] {
+			let weight = quote_now().training;
+			let price = ClassPrice { price_per_ut, weight, at };
+			Prices::<Test>::insert(MachineClass::Gib32, price);
+			assert!(compute_now().abs_diff(before) <= 4, "{price_per_ut}");
+		}
+		// By as much training it counts as much.
+		let price = ClassPrice { price_per_ut: 9_000, weight: 10 * DAILY, at };
+		Prices::<Test>::insert(MachineClass::Gib32, price);
+		assert_eq!(compute_now(), before + 4 * 3_000);
+	});
+}
+
 /// The deposit of a challenge pays for a defence on any machine that trains, four times, whatever the market is, and
 /// whatever it becomes while the job runs.
 #[test]

@@ -24,6 +24,8 @@ fn a_quote_is_what_will_be_held() {
 		assert_eq!((pay, record), (held.whole().of_each(3).price, held.record));
 		assert_eq!((escrow, deposit), (held.escrow, held.deposit));
 		assert_eq!((compute_per_ut, held.compute_per_ut), (1_000_000, 1_000_000));
+		let QuoteView { fetch_blocks, store_blocks, .. } = quote;
+		assert_eq!((fetch_blocks, store_blocks), (held.moved.fetch, held.moved.store));
 		assert_eq!(TaskMarket::quote(spec.clone(), &Terms { replicas: 0, ..terms.clone() }), None);
 		let mut bad = spec;
 		bad.training.steps = 0;

@@ -33,6 +33,7 @@ pub fn request(groups: usize, verifiers: u32) -> AuditRequest<AccountId> {
 		price: 0,
 		needs: NEEDS,
 		rate: 2_000_000_000,
+		fetch: 0,
 		challenge: CHALLENGE,
 		window: LENGTH,
 		again: AGAIN,

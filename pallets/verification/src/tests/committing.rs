@@ -3,6 +3,7 @@
 use crate::{mock::*, Error, Event, H256};
 use frame_support::{assert_noop, assert_ok};
 use sp_runtime::DispatchError;
+use trainyard_protocol::audit::AuditPhase;
 use trainyard_traits::AuditRequest;
 
 fn blind(who: AccountId) -> sp_runtime::DispatchResult {
@@ -35,6 +36,29 @@ fn only_the_committee_commits() {
 			view().committee.iter().map(|m| m.commitment.is_some()).collect();
 		assert_eq!(committed, vec![true, false, false]);
 	});
+}
+
+/// Half of the least time is for fetching. What takes longer is added, and a seat takes no more of its
+/// verifier's room for it.
+#[test]
+fn commitments_have_time_for_what_is_fetched() {
+	let until = |fetch| {
+		let mut found = Default::default();
+		run(|| {
+			bonded(3);
+			open_with(AuditRequest { fetch, ..request(1, 3) });
+			tick_until(is_committing);
+			let AuditPhase::Committing { until } = view().phase else { unreachable!() };
+			let pool = crate::Pool::<Test>::get().into_inner();
+			let load = pool.get(&committee()[0]).unwrap().load;
+			found = (until - System::block_number() as u32, load);
+		});
+		found
+	};
+	let (least, load) = until(0);
+	assert_eq!(least, COMMIT);
+	assert_eq!(until(COMMIT / 2), (COMMIT, load));
+	assert_eq!(until(COMMIT / 2 + 7), (COMMIT + 7, load));
 }
 
 /// A commitment that a short fork took to a different draw says nothing about this one.

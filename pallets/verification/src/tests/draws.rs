@@ -447,6 +447,7 @@ fn whether_there_is_a_committee_is_known_before() {
 		fee: FEE,
 		needs: NEEDS,
 		rate: 2_000_000_000,
+		fetch: 0,
 		challenge: CHALLENGE,
 	};
 	let can = |request: &CommitteeRequest<AccountId>| Verification::can_seat(request);
@@ -510,6 +511,7 @@ fn what_can_be_seated_is_seated() {
 					fee: FEE,
 					needs,
 					rate,
+					fetch: 0,
 					challenge,
 				};
 				let can = Verification::can_seat(&asked);

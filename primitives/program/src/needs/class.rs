@@ -36,6 +36,10 @@ pub enum MachineClass {
 	#[default]
 	#[codec(index = 0)]
 	Gib8,
+	/// A machine with 32 GiB of memory and the processor and line that go with it: for models of some
+	/// hundred million parameters.
+	#[codec(index = 1)]
+	Gib32,
 }
 
 /// What a job may ask of a machine of a class, in bytes.
@@ -49,22 +53,28 @@ pub struct Limits {
 	pub text: u64,
 	/// Bytes that a verifier fetches in a round.
 	pub download: u64,
+	/// Least rate at which they come, in bytes a second: the time for a verdict is counted by it.
+	pub bandwidth: u64,
 }
 
 impl MachineClass {
 	/// Every class, the smallest first.
-	pub const ALL: [MachineClass; 1] = [MachineClass::Gib8];
+	pub const ALL: [MachineClass; 2] = [MachineClass::Gib8, MachineClass::Gib32];
 
 	/// Returns the limits of this class.
 	///
-	/// Of 8 GiB, half is for tensors, a quarter for rows of the data (the rest of them is read from
+	/// Of the memory, half is for tensors, a quarter for rows of the data (the rest of them is read from
 	/// a file), and a quarter for the system and for what is counted too low. 2 GiB are fetched in
-	/// half of the 12 minutes for a verdict at 48 Mbit/s. 12 GiB of text are decoded in a quarter of
-	/// them, at 14 ns a byte.
+	/// half of the 12 minutes for a verdict at 48 Mbit/s, 32 GiB in 23 minutes at 200 Mbit/s. 12 GiB of
+	/// text are decoded in a quarter of 12 minutes, at 14 ns a byte; a larger machine takes no more data.
 	pub const fn limits(self) -> Limits {
+		let data = Limits { memory: 0, rows: 4 * GIB, text: 12 * GIB, download: 0, bandwidth: 0 };
 		match self {
 			MachineClass::Gib8 => {
-				Limits { memory: 4 * GIB, rows: 4 * GIB, text: 12 * GIB, download: 2 * GIB }
+				Limits { memory: 4 * GIB, download: 2 * GIB, bandwidth: 6_000_000, ..data }
+			}
+			MachineClass::Gib32 => {
+				Limits { memory: 16 * GIB, download: 32 * GIB, bandwidth: 25_000_000, ..data }
 			}
 		}
 	}
@@ -78,10 +88,12 @@ impl MachineClass {
 	}
 
 	/// Returns the least rate at which a machine of this class trains and replays, in FLOP/s: clocks
-	/// of disputes are counted by it.
+	/// of disputes, and the time for a verdict, are counted by it. Two cores of a server of 2020 with AVX2
+	/// compute 60 GFLOP/s.
 	pub const fn rate(self) -> u64 {
 		match self {
 			MachineClass::Gib8 => 2_000_000_000,
+			MachineClass::Gib32 => 16_000_000_000,
 		}
 	}
 
@@ -89,6 +101,7 @@ impl MachineClass {
 	pub const fn name(self) -> &'static str {
 		match self {
 			MachineClass::Gib8 => "gib8",
+			MachineClass::Gib32 => "gib32",
 		}
 	}
 
@@ -151,7 +164,8 @@ impl fmt::Display for Shortage {
 			Resource::Memory => write!(
 				f,
 				"training or replaying it takes up to {needed} MiB of memory, and a machine of its \
-				 class has {limit} MiB for that: lower training.batch_size or the widths of the layers"
+				 class has {limit} MiB for that: name a larger class in terms.machine, or lower \
+				 training.batch_size or the widths of the layers"
 			),
 			Resource::Rows => write!(
 				f,
@@ -166,8 +180,8 @@ impl fmt::Display for Shortage {
 			Resource::Download => write!(
 				f,
 				"a verifier may have to fetch {needed} MiB in a round, and a machine of its class \
-				 fetches {limit} MiB in time: lower terms.audit_segments or terms.replicas, or train a \
-				 smaller model on fewer data"
+				 fetches {limit} MiB in time: name a larger class in terms.machine, or lower \
+				 terms.audit_segments or terms.replicas, or train a smaller model on fewer data"
 			),
 			Resource::Rescue => write!(
 				f,

@@ -38,6 +38,8 @@ pub struct Needs {
 	pub evaluation: u64,
 	/// A checkpoint: all tensors of the state, in a file.
 	pub checkpoint: u64,
+	/// The model, in a file: four bytes a parameter, and 1 MiB for what surrounds them.
+	pub model: u64,
 	/// The initial model of a fine-tuning.
 	pub initial: u64,
 	/// Rows of the data, decoded: inputs and labels.
@@ -94,6 +96,7 @@ impl Needs {
 			step: live(&step).saturating_add(order),
 			evaluation: evaluation.saturating_add(losses),
 			checkpoint: checkpoint_bytes(spec),
+			model: spec.parameters().saturating_mul(4).saturating_add(ROWS_BESIDE),
 			initial: spec.initial_model.as_ref().map_or(0, |model| model.file.bytes),
 			rows: extent.rows.saturating_mul(width).saturating_mul(4),
 			text: dataset.text_bytes(),

@@ -41,6 +41,30 @@ fn an_ordinary_job_fits() {
 	assert_eq!(small.rows, (1_438 + 359) * 65 * 4);
 }
 
+/// A model of GPT-2 small's size is what the class of large machines is for.
+#[test]
+fn a_large_model_fits_a_large_machine() {
+	let spec = JobSpec::large_example();
+	let beside = |class| {
+		let room = Room { rescue: ROOM, blob: 1 << 32 };
+		let beside = needs(&spec).beside(class, 3, 1, room).into_iter();
+		beside.filter(Shortage::is_exceeded).map(|short| short.resource).collect::<Vec<_>>()
+	};
+	assert_eq!(beside(MachineClass::Gib8), [Resource::Memory, Resource::Download]);
+	assert_eq!(beside(MachineClass::Gib32), []);
+	let large = needs(&spec);
+	assert!(large.model > 4 * 124_000_000 && large.checkpoint > 3 * large.model - (4 << 20));
+	for pair in MachineClass::ALL.windows(2) {
+		let [small, large] = [pair[0], pair[1]].map(MachineClass::limits);
+		assert!(pair[0].rate() < pair[1].rate() && pair[0].most_disk() < pair[1].most_disk());
+		assert!(small.memory < large.memory && small.bandwidth < large.bandwidth);
+		assert!(small.rows <= large.rows && small.text <= large.text);
+	}
+	for class in MachineClass::ALL {
+		assert_eq!(MachineClass::named(class.name()), Some(class));
+	}
+}
+
 /// 17 GB for each activation of a specification that has next to no parameters: a trap for every
 /// verifier.
 #[test]

@@ -173,6 +173,27 @@ impl JobSpec {
 		spec
 	}
 
+	/// Returns a specification of a model of GPT-2 small's size, for tests: a decoder of 12 blocks on the bytes of
+	/// a text, 124 million parameters with AdamW.
+	pub fn large_example() -> Self {
+		let mut spec = Self::noisy_example();
+		let dataset = &mut spec.dataset;
+		(dataset.format, dataset.bytes) = (DataFormat::Text, 163_840);
+		(dataset.features, dataset.classes, dataset.feature_divisor) = (256, 72, 1);
+		(dataset.train_rows, dataset.validation_rows, dataset.validation_every) = (633, 6, 100);
+		spec.model = Model::Transformer {
+			layers: 12,
+			heads: 16,
+			width: 928,
+			mlp_factor: 4,
+			dropout_nano: 100_000_000,
+		};
+		let training = &mut spec.training;
+		(training.steps, training.checkpoint_interval, training.batch_size) = (8, 1, 4);
+		training.input_noise_nano = 0;
+		spec
+	}
+
 	/// Returns a small valid specification, for tests and benchmarks: MLP 64-64-32-10 on the
 	/// handwritten digits.
 	pub fn example() -> Self {

@@ -167,6 +167,17 @@ fn prices_of_a_class_follow_what_burned_fees() {
 	assert_eq!(ClassPrice::with(Some(free), TRY, 10, 0).price_per_ut, 1);
 }
 
+#[test]
+fn the_mean_of_all_classes_goes_by_their_weights() {
+	let of = |price_per_ut, weight| ClassPrice { price_per_ut, weight, at: 0 };
+	assert_eq!(mean([]), 0);
+	assert_eq!(mean([of(5, 10)]), 5);
+	assert_eq!(mean([of(5, 30), of(9, 10)]), 6);
+	assert_eq!(mean([of(5, 1_000_000), of(TRY, 0)]), 5, "what has faded does not count");
+	assert_eq!(mean([of(5, 0), of(9, 0)]), 9, "unless all has");
+	assert_eq!(mean([of(TRY, u64::MAX), of(TRY, u64::MAX)]), TRY);
+}
+
 prop_compose! {
 	fn any_volumes()(bought in 0..=MOST_VOLUME, scale in 0..40u32, posted in 0..=MOST_VOLUME) -> Volumes {
 		volumes(bought >> scale, posted >> scale)
