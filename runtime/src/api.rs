@@ -10,6 +10,7 @@ use trainyard_protocol::{
 	drill::{AssignmentView, ProjectId, ProjectView, UnitOutcome},
 	job::{Balance, BlockNumber, Terms},
 	relay::RelayView,
+	retention::{KeepingView, Questions, RetainedChunk, RetentionView},
 	stint::{ReportView, StintView},
 	views::{
 		BlobView, DisputeView, FinalityView, JobView, ListingView, MarketView, QuoteView,
@@ -71,6 +72,19 @@ sp_api::decl_runtime_apis! {
 		/// Returns the `blake2_256` under which nodes keep chunk `index` of the blob `root`, once
 		/// stored.
 		fn chunk_hash(root: H256, index: u32) -> Option<H256>;
+
+		/// Returns what the next block asks its author for of what the chain retains.
+		fn storage_questions() -> Questions;
+
+		/// Returns `count` chunks, at most 1,000, that nodes keep, from place `from` of their list on. If
+		/// there are fewer than asked for, there are no more. A removal moves the last of the list.
+		fn retained_chunks(from: u32, count: u32) -> Vec<RetainedChunk>;
+
+		/// Returns how much the chain retains, and what authors could not show.
+		fn retention() -> RetentionView;
+
+		/// Returns what keeping the blob with this root costs and when it ends.
+		fn keeping(root: H256) -> Option<KeepingView>;
 
 		/// Returns the least `audit_fee` that posting this job takes now: the price of what a verifier
 		/// replays at what computing counts as on the market of its class (1 TRY a `ut` at most), whatever the

@@ -2,8 +2,8 @@
 
 use crate::{
 	configs::session::SessionKeys, views, AccountId, Babe, Balance, Block, BlockNumber, Executive,
-	Grandpa, InherentDataExt, Nonce, Runtime, RuntimeCall, RuntimeGenesisConfig, System,
-	TransactionPayment, VERSION,
+	Grandpa, InherentDataExt, ModelStorage, Nonce, Runtime, RuntimeCall, RuntimeGenesisConfig,
+	System, TransactionPayment, VERSION,
 };
 use alloc::vec::Vec;
 use codec::Encode;
@@ -29,6 +29,7 @@ use trainyard_protocol::{
 	drill::{AssignmentView, ProjectId, ProjectView, UnitOutcome},
 	job::Terms,
 	relay::RelayView,
+	retention::{KeepingView, Questions, RetainedChunk, RetentionView},
 	stint::{ReportView, StintView},
 	views::{
 		BlobView, DisputeView, FinalityView, JobView, ListingView, MarketView, QuoteView,
@@ -317,6 +318,22 @@ impl_runtime_apis! {
 
 		fn chunk_hash(root: H256, index: u32) -> Option<H256> {
 			views::chunk_hash(root, index)
+		}
+
+		fn storage_questions() -> Questions {
+			ModelStorage::questions()
+		}
+
+		fn retained_chunks(from: u32, count: u32) -> Vec<RetainedChunk> {
+			ModelStorage::retained(from, count)
+		}
+
+		fn retention() -> RetentionView {
+			ModelStorage::retention()
+		}
+
+		fn keeping(root: H256) -> Option<KeepingView> {
+			ModelStorage::keeping(root)
 		}
 
 		fn audit_fee(spec: JobSpec, terms: Terms) -> Option<Balance> {

@@ -49,6 +49,7 @@ use sp_version::RuntimeVersion;
 
 pub use configs::session::SessionKeys;
 pub use pallet_finality::INHERENT_IDENTIFIER as FINALITY_INHERENT;
+pub use pallet_model_storage::INHERENT_IDENTIFIER as RETENTION_INHERENT;
 
 /// Any of the signature schemes that accounts may use.
 pub type Signature = MultiSignature;
@@ -136,7 +137,7 @@ pub const VERSION: RuntimeVersion = RuntimeVersion {
 	spec_version: 19,
 	impl_version: 0,
 	apis: apis::RUNTIME_API_VERSIONS,
-	transaction_version: 12,
+	transaction_version: 13,
 	system_version: 1,
 };
 

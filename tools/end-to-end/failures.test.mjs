@@ -299,7 +299,7 @@ describe('at the same time', { concurrency: 40, timeout: 420_000 }, () => {
 		const upload = (...args) => send(api, chunk(...args), keys.uploader);
 
 		await assert.rejects(upload(0), /Custom error: 101/, 'nobody registered it');
-		await send(api, modelStorage.register(bytes.length, blob.content), keys.uploader);
+		await send(api, modelStorage.register(bytes.length, blob.content, null), keys.uploader);
 		await assert.rejects(upload(0, blob.proof(1)), /Custom error: 106/);
 		await assert.rejects(upload(0, [], blob.chunks[1]), /Custom error: 106/);
 		await assert.rejects(upload(3, [], blob.chunks[0]), /Custom error: 103/, 'there is no such chunk');
@@ -320,7 +320,7 @@ describe('at the same time', { concurrency: 40, timeout: 420_000 }, () => {
 		await upload(2);
 		await assert.rejects(upload(2), /Custom error: 102/, 'the blob is complete');
 		await assert.rejects(
-			send(api, modelStorage.register(bytes.length, blob.content), keys.uploader),
+			send(api, modelStorage.register(bytes.length, blob.content, null), keys.uploader),
 			/AlreadyComplete/,
 		);
 		assert.deepEqual(await fetchBlob(api, root), bytes);

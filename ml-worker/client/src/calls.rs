@@ -181,15 +181,31 @@ pub fn reveal_result(job: JobId, reveal: &Reveal, salt: &[u8; 32]) -> Call {
 	Call::new("Submissions", "reveal", (job, reveal, salt))
 }
 
-/// `ModelStorage.register`: announce a blob; a deposit for its size is held.
+/// `ModelStorage.register`: announce a blob, to be kept for the chain's usual period; a deposit for its
+/// size and the rent of that time are held.
 pub fn register_blob(size: u64, content: &H256) -> Call {
-	Call::new("ModelStorage", "register", (size, content))
+	register_blob_for(size, content, None)
+}
+
+/// The same for a period in blocks, from the blob's completion on.
+pub fn register_blob_for(size: u64, content: &H256, period: Option<u32>) -> Call {
+	Call::new("ModelStorage", "register", (size, content, period))
 }
 
 /// `ModelStorage.upload_chunk`: store one chunk. The bytes are the last argument, so that
 /// they are the tail of the extrinsic, which the node indexes.
 pub fn upload_chunk(root: &H256, index: u32, proof: &[H256], bytes: &[u8]) -> Call {
 	Call::new("ModelStorage", "upload_chunk", (root, index, proof, bytes))
+}
+
+/// `ModelStorage.renew`: keep a blob of the caller's for `blocks` more; their rent is held.
+pub fn renew_blob(root: &H256, blocks: u32) -> Call {
+	Call::new("ModelStorage", "renew", (root, blocks))
+}
+
+/// `ModelStorage.adopt`: take over a blob whose time is over.
+pub fn adopt_blob(root: &H256, period: Option<u32>) -> Call {
+	Call::new("ModelStorage", "adopt", (root, period))
 }
 
 /// `ModelStorage.remove`: drop an expired blob, or a part of a long one; with its last part

@@ -208,6 +208,7 @@ mod benchmarks {
 		#[block]
 		{
 			<Pallet<T> as EventHandler<T::AccountId, BlockNumberFor<T>>>::note_author(who.clone());
+			Pallet::<T>::reward();
 		}
 
 		assert!(Authored::<T>::get().contains(&who));

@@ -131,7 +131,7 @@ mod events {
 		BlockRewarded {
 			/// Who made the block.
 			author: T::AccountId,
-			/// The author's part.
+			/// The author's part; 0 where it did not show what its block asked for.
 			reward: Balance,
 			/// The jackpot's part.
 			jackpot: Balance,

@@ -139,7 +139,7 @@ pub mod pallet {
 		views::Hardware,
 		MicroUt,
 	};
-	use trainyard_traits::Finality;
+	use trainyard_traits::{AuthorKeeps, Finality};
 
 	/// The storage of this pallet's first release.
 	const STORAGE_VERSION: StorageVersion = StorageVersion::new(3);
@@ -179,6 +179,10 @@ pub mod pallet {
 
 		/// What the chain knows to be final.
 		type Finality: Finality;
+
+		/// Whether the author of the present block keeps the data that the chain retains, asked at the
+		/// end of the block.
+		type Data: AuthorKeeps;
 
 		/// Smallest bond of a trainer.
 		#[pallet::constant]
@@ -233,6 +237,11 @@ pub mod pallet {
 	/// Everyone who registered and has not withdrawn.
 	#[pallet::storage]
 	pub type Trainers<T: Config> = StorageMap<_, Blake2_128Concat, T::AccountId, Trainer>;
+
+	/// Who made the present block, until its end, when the reward is minted.
+	#[pallet::storage]
+	#[pallet::whitelist_storage]
+	pub type Unpaid<T: Config> = StorageValue<_, T::AccountId>;
 
 	/// Compute power of trainers; absent means none. Only registered trainers have any.
 	#[pallet::storage]
@@ -525,6 +534,10 @@ pub mod pallet {
 			T::WeightInfo::on_initialize()
 				.saturating_add(overtaken)
 				.saturating_add(T::WeightInfo::note_author())
+		}
+
+		fn on_finalize(_: BlockNumberFor<T>) {
+			Self::reward();
 		}
 
 		fn integrity_test() {

@@ -135,6 +135,18 @@ impl trainyard_traits::Finality for Known {
 	}
 }
 
+parameter_types! {
+	/// Whether the authors of blocks have what these ask for.
+	pub static Keeps: bool = true;
+}
+
+pub struct Data;
+impl trainyard_traits::AuthorKeeps for Data {
+	fn author_keeps() -> bool {
+		Keeps::get()
+	}
+}
+
 impl crate::Config for Test {
 	type RuntimeHoldReason = RuntimeHoldReason;
 	type Currency = Balances;
@@ -142,6 +154,7 @@ impl crate::Config for Test {
 	type Session = Session;
 	type VrfOutput = AuthorVrf<Test>;
 	type Finality = Known;
+	type Data = Data;
 	type MinBond = ConstU128<MIN_BOND>;
 	type UnbondingBlocks = ConstU32<UNBONDING>;
 	type MaxCandidates = ConstU32<6>;

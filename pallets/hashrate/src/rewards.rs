@@ -8,14 +8,16 @@
 //! alone. Until the tail is reached, `R H / ln 2` times `1 - tail / R` is minted in all.
 //!
 //! [`Config::JackpotShare`] of it (rounded down) goes to the jackpot and the rest to the
-//! block's author. A block without a known author mints nothing, nor does a part that the
-//! receiving account cannot take (below the existential deposit of an account that does not
-//! exist).
+//! block's author, at the end of the block: an author that did not show the data that its block asked
+//! for ([`Config::Data`]) has no part, which is not minted then. A block without a known author mints
+//! nothing, nor does a part that the receiving account cannot take (below the existential deposit of
+//! an account that does not exist).
 
-use crate::{power::decayed, Config, Event, Pallet, LOG_TARGET};
+use crate::{power::decayed, Config, Event, Pallet, Unpaid, LOG_TARGET};
 use frame_support::traits::{fungible::Mutate, Get};
 use frame_system::pallet_prelude::BlockNumberFor;
 use trainyard_protocol::job::{Balance, BlockNumber};
+use trainyard_traits::AuthorKeeps;
 
 /// Returns what block `n` mints: `first` halved every `half_life` blocks, at least `tail`.
 pub fn scheduled(n: BlockNumber, first: Balance, half_life: BlockNumber, tail: Balance) -> Balance {
@@ -39,19 +41,21 @@ impl<T: Config> Pallet<T> {
 		})
 	}
 
-	/// Pays for the present block.
-	fn reward(author: &T::AccountId) {
+	/// Pays for the present block, at its end.
+	pub(crate) fn reward() {
+		let Some(author) = Unpaid::<T>::take() else { return };
 		let whole = Self::block_reward(Self::now());
 		let share = T::JackpotShare::get().mul_floor(whole);
-		let reward = Self::mint(author, whole.saturating_sub(share));
+		let part = if T::Data::author_keeps() { whole.saturating_sub(share) } else { 0 };
+		let reward = Self::mint(&author, part);
 		let jackpot = Self::mint(&T::Jackpot::get(), share);
-		Self::deposit_event(Event::BlockRewarded { author: author.clone(), reward, jackpot });
+		Self::deposit_event(Event::BlockRewarded { author, reward, jackpot });
 	}
 }
 
 impl<T: Config> pallet_authorship::EventHandler<T::AccountId, BlockNumberFor<T>> for Pallet<T> {
 	fn note_author(author: T::AccountId) {
-		Self::reward(&author);
 		Self::note_presence(&author);
+		Unpaid::<T>::put(author);
 	}
 }

@@ -15,13 +15,16 @@ use sp_runtime::traits::{AsTransactionAuthorizedOrigin, DispatchTransaction, Dis
 use trainyard_protocol::{
 	blob::{self, MAX_CHUNK},
 	content::Node,
+	retention::{self, Answers, Question, MAX_DOUBTED},
 };
 
 /// A caller that can pay the deposit of a blob of `size` bytes.
 fn funded<T: Config>(size: u64) -> T::AccountId {
 	let who: T::AccountId = whitelisted_caller();
 	let deposit = types::deposit_for::<T>(size).expect("the deposit of a blob is an amount");
-	let amount = deposit.saturating_add(T::Currency::minimum_balance().saturating_mul(10));
+	let rent = Pallet::<T>::rent_for(size, T::MaxPeriod::get());
+	let least = T::Currency::minimum_balance().saturating_mul(10);
+	let amount = deposit.saturating_add(rent).saturating_add(least);
 	T::Currency::mint_into(&who, amount).expect("an account takes money");
 	who
 }
@@ -51,8 +54,13 @@ fn almost_complete<T: Config>(len: u32) -> (H256, u32, ChunkProof, ChunkBytes) {
 			content,
 			chunks: CHUNKS,
 			stored: last,
+			lost: 0,
 			deposit: 0,
+			rent: 0,
+			since: 0,
+			period: 0,
 			expires: 1,
+			kept: 0,
 			removing: None,
 		},
 	);
@@ -60,15 +68,19 @@ fn almost_complete<T: Config>(len: u32) -> (H256, u32, ChunkProof, ChunkBytes) {
 	(root, last, proof.expect("10 nodes"), bytes.expect("one chunk"))
 }
 
-/// An expired, complete blob of `chunks` chunks with its deposit on hold.
+/// An expired, complete blob of `chunks` chunks with its deposit on hold. Each of its chunks is followed
+/// on the list by one of another blob, which takes its place.
 fn expired<T: Config>(chunks: u32) -> (T::AccountId, H256) {
 	let size = u64::from(chunks) * u64::from(MAX_CHUNK);
 	let owner = funded::<T>(size);
 	let deposit = types::deposit_for::<T>(size).expect("the deposit of a blob is an amount");
-	T::Currency::hold(&HoldReason::Blob.into(), &owner, deposit).expect("it is funded");
+	let rent = Pallet::<T>::rent_for(size, T::MinPeriod::get());
+	T::Currency::hold(&HoldReason::Blob.into(), &owner, deposit + rent).expect("it is funded");
 	let root = H256([1; 32]);
-	for index in 0..chunks {
-		ChunkHashes::<T>::insert(root, index, H256([2; 32]));
+	for blob in [root, H256([4; 32])] {
+		for index in 0..chunks {
+			Pallet::<T>::list(blob, index, MAX_CHUNK, H256([2; 32]), H256([5; 32]));
+		}
 	}
 	Blobs::<T>::insert(
 		root,
@@ -78,13 +90,34 @@ fn expired<T: Config>(chunks: u32) -> (T::AccountId, H256) {
 			content: H256([3; 32]),
 			chunks,
 			stored: chunks,
+			lost: 0,
 			deposit,
+			rent,
+			since: 0,
+			period: T::MinPeriod::get(),
 			expires: 0,
+			kept: 0,
 			removing: None,
 		},
 	);
 	frame_system::Pallet::<T>::set_block_number(One::one());
 	(owner, root)
+}
+
+/// As many doubted chunks of 1 MiB as there can be, of a blob of made-up bytes whose last chunk is real.
+/// Returns the root of the blob and the chunk.
+fn doubted<T: Config>() -> (H256, Vec<u8>) {
+	let (root, last, _, bytes) = almost_complete::<T>(MAX_CHUNK);
+	let size = u64::from(CHUNKS) * u64::from(MAX_CHUNK);
+	let node = blob::chunk_node(size, last).expect("it is the last chunk");
+	let value = node.value_of(size, &bytes).expect("the chunk is so long");
+	let place = Place::Doubted;
+	for index in CHUNKS - MAX_DOUBTED..CHUNKS {
+		Chunks::<T>::insert(root, index, Chunk { hash: H256([2; 32]), value, place });
+		let doubt = Doubt { root, index, since: 0 };
+		Doubted::<T>::try_append(doubt).expect("there are no more");
+	}
+	(root, bytes.into_inner())
 }
 
 #[benchmarks(where
@@ -105,7 +138,7 @@ mod benchmarks {
 		let content = H256([9; 32]);
 
 		#[extrinsic_call]
-		_(RawOrigin::Signed(caller), size, content);
+		_(RawOrigin::Signed(caller), size, content, None);
 
 		assert!(Blobs::<T>::contains_key(blob::root_of(size, &content)));
 	}
@@ -115,7 +148,8 @@ mod benchmarks {
 		let caller: T::AccountId = whitelisted_caller();
 		let (root, index, proof, bytes) = almost_complete::<T>(b);
 		frame_system::Pallet::<T>::set_extrinsic_index(0);
-		TopLevelUpload::<T>::put(Marker { extrinsic: 0, hash: blob::chunk_hash(&bytes) });
+		let (hash, value) = (blob::chunk_hash(&bytes), H256([3; 32]));
+		TopLevelUpload::<T>::put(Marker { extrinsic: 0, hash, value });
 		Brought::<T>::insert(root, &caller, 0);
 
 		#[extrinsic_call]
@@ -125,13 +159,73 @@ mod benchmarks {
 	}
 
 	#[benchmark]
-	fn extend() {
+	fn renew() {
 		let (owner, root) = expired::<T>(1);
 
 		#[extrinsic_call]
-		_(RawOrigin::Signed(owner), root);
+		_(RawOrigin::Signed(owner), root, T::MinPeriod::get());
 
 		assert!(Blobs::<T>::get(root).is_some_and(|blob| blob.expires > 0));
+	}
+
+	#[benchmark]
+	fn adopt() {
+		let (_, root) = expired::<T>(1);
+		let caller: T::AccountId = account("adopter", 0, 0);
+		let size = u64::from(MAX_CHUNK);
+		let deposit = types::deposit_for::<T>(size).expect("the deposit of a blob is an amount");
+		let rent = Pallet::<T>::rent_for(size, T::Retention::get());
+		let least = T::Currency::minimum_balance().saturating_mul(10);
+		T::Currency::mint_into(&caller, deposit + rent + least).expect("an account takes money");
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(caller.clone()), root, None);
+
+		assert!(Blobs::<T>::get(root).is_some_and(|blob| blob.owner == caller));
+	}
+
+	/// Of the last doubted chunk, which goes back to the list, twice: what is drawn is shown, too.
+	#[benchmark]
+	fn prove() {
+		let (root, chunk) = doubted::<T>();
+		let of = Some((root, CHUNKS - 1));
+		let seed = H256([6; 32]);
+		Asked::<T>::put(Draw { seed, drawn: of, doubted: of, answered: false, shown: false });
+		let asked = Question {
+			root,
+			size: u64::from(CHUNKS) * u64::from(MAX_CHUNK),
+			index: CHUNKS - 1,
+			hash: H256([2; 32]),
+			kib: retention::kib(&seed, MAX_CHUNK),
+		};
+		let shown = retention::show(&asked, &chunk).expect("it is the chunk");
+		let answers = Answers { drawn: Some(shown.clone()), doubted: Some(shown) };
+
+		#[extrinsic_call]
+		_(RawOrigin::None, answers);
+
+		assert!(Asked::<T>::get().is_some_and(|asked| asked.shown));
+		assert_eq!(Doubted::<T>::get().len() as u32, MAX_DOUBTED - 1);
+	}
+
+	/// A draw of the list, and the end of a block in which a chunk is doubted and another one is lost.
+	#[benchmark]
+	fn draw() {
+		let (root, _) = doubted::<T>();
+		Doubted::<T>::mutate(|all| all.pop());
+		for index in 0..2 {
+			Pallet::<T>::list(root, index, MAX_CHUNK, H256([2; 32]), H256([5; 32]));
+		}
+		let late = T::LostAfter::get();
+		frame_system::Pallet::<T>::set_block_number(late.into());
+
+		#[block]
+		{
+			Pallet::<T>::begin_draw();
+			Pallet::<T>::close_draw();
+		}
+
+		assert_eq!((RetainedCount::<T>::get(), LostChunks::<T>::get()), (1, 1));
 	}
 
 	#[benchmark]

@@ -1,19 +1,19 @@
 //! What the calls do.
 
 use crate::{
-	types::{deposit_for, Marker},
-	Awaited, Blob, BlobOf, Blobs, Brought, ChunkHashes, Config, Error, Event, FullBlocks,
-	HoldReason, Moves, MovesFull, OnBlobComplete, Ordinary, Pallet, TopLevelUpload, WeightInfo,
-	H256,
+	types::{deposit_for, Marker, Place},
+	Awaited, Blob, BlobOf, Blobs, Brought, Chunks, Config, Error, Event, FullBlocks, HoldReason,
+	Moves, MovesFull, OnBlobComplete, Ordinary, Pallet, TopLevelUpload, WeightInfo, H256,
 };
 use core::ops::Range;
 use frame_support::{
 	dispatch::DispatchClass,
 	ensure,
 	pallet_prelude::DispatchResult,
-	traits::{fungible::MutateHold, tokens::Precision, Get},
+	traits::{fungible::MutateHold, Get},
 };
-use sp_runtime::{traits::SaturatedConversion, ArithmeticError, DispatchError};
+use sp_runtime::{ArithmeticError, DispatchError};
+use trainyard_pallet_support::agenda::Clock;
 use trainyard_protocol::{
 	blob::{self, MAX_CHUNK},
 	job::BlockNumber,
@@ -36,10 +36,16 @@ pub const LONGEST_MOVE: u32 = 240 * 1024 + AROUND_CHUNK;
 impl<T: Config> Pallet<T> {
 	/// The present height.
 	pub(crate) fn now() -> BlockNumber {
-		frame_system::Pallet::<T>::block_number().saturated_into()
+		Self::height()
 	}
 
-	pub(crate) fn do_register(who: T::AccountId, size: u64, content: H256) -> DispatchResult {
+	pub(crate) fn do_register(
+		who: T::AccountId,
+		size: u64,
+		content: H256,
+		period: Option<BlockNumber>,
+	) -> DispatchResult {
+		let period = Self::checked_period(period)?;
 		ensure!(size > 0, Error::<T>::Empty);
 		ensure!(size <= T::MaxBlob::get(), Error::<T>::TooLarge);
 		let chunks = blob::chunk_count(size).ok_or(Error::<T>::TooLarge)?;
@@ -53,8 +59,11 @@ impl<T: Config> Pallet<T> {
 			.into());
 		}
 		let deposit = deposit_for::<T>(size).ok_or(ArithmeticError::Overflow)?;
-		T::Currency::hold(&HoldReason::Blob.into(), &who, deposit)?;
-		let expires = Self::now().saturating_add(T::UploadPeriod::get());
+		let rent = Self::rent_for(size, period);
+		let held = deposit.checked_add(rent).ok_or(ArithmeticError::Overflow)?;
+		T::Currency::hold(&HoldReason::Blob.into(), &who, held)?;
+		let since = Self::now();
+		let expires = since.saturating_add(T::UploadPeriod::get());
 		Blobs::<T>::insert(
 			root,
 			Blob {
@@ -63,12 +72,26 @@ impl<T: Config> Pallet<T> {
 				content,
 				chunks,
 				stored: 0,
+				lost: 0,
 				deposit,
+				rent,
+				since,
+				period,
 				expires,
+				kept: 0,
 				removing: None,
 			},
 		);
-		Self::deposit_event(Event::Registered { root, owner: who, size, chunks, deposit });
+		Self::schedule(root, Self::due_after(expires));
+		Self::deposit_event(Event::Registered {
+			root,
+			owner: who,
+			size,
+			chunks,
+			deposit,
+			rent,
+			period,
+		});
 		Ok(())
 	}
 
@@ -78,26 +101,29 @@ impl<T: Config> Pallet<T> {
 	pub(crate) fn check_chunk(root: &H256, index: u32, len: usize) -> Result<BlobOf<T>, Error<T>> {
 		let blob = Blobs::<T>::get(root).ok_or(Error::<T>::UnknownBlob)?;
 		ensure!(blob.removing.is_none(), Error::<T>::BeingRemoved);
-		ensure!(!blob.is_complete(), Error::<T>::AlreadyComplete);
+		let place = Chunks::<T>::get(root, index).map(|chunk| chunk.place);
+		let is_gone = matches!(place, Some(Place::Doubted | Place::Lost));
+		ensure!(is_gone || !blob.is_complete(), Error::<T>::AlreadyComplete);
 		let wanted = blob::chunk_size_at(blob.size, index).ok_or(Error::<T>::NoSuchChunk)?;
 		ensure!(u32::try_from(len) == Ok(wanted), Error::<T>::WrongLength);
-		ensure!(!ChunkHashes::<T>::contains_key(root, index), Error::<T>::ChunkStored);
+		ensure!(is_gone || place.is_none(), Error::<T>::ChunkStored);
 		Ok(blob)
 	}
 
 	/// Returns the `blake2_256` of a chunk that would be taken: what nodes, which compute this hash of
-	/// indexed bytes that they fetch from others, have it by. Fails with what is wrong with the chunk.
+	/// indexed bytes that they fetch from others, have it by; and its value in the tree over the blob.
+	/// Fails with what is wrong with the chunk.
 	pub(crate) fn hash_chunk(
 		root: &H256,
 		index: u32,
 		proof: &[H256],
 		bytes: &[u8],
-	) -> Result<H256, Error<T>> {
+	) -> Result<(H256, H256), Error<T>> {
 		let blob = Self::check_chunk(root, index, bytes.len())?;
-		blob::verify_chunk(blob.size, &blob.content, index, bytes, proof)
+		let value = blob::checked_value(blob.size, &blob.content, index, bytes, proof)
 			.map_err(|_| Error::<T>::WrongProof)?;
 		// The same as `blob::chunk_hash`, by the node's own code.
-		Ok(sp_io::hashing::blake2_256(bytes).into())
+		Ok((sp_io::hashing::blake2_256(bytes).into(), value))
 	}
 
 	/// Stores a chunk whose bytes and proof the extension has checked in the same extrinsic.
@@ -108,7 +134,7 @@ impl<T: Config> Pallet<T> {
 		bytes: &[u8],
 	) -> DispatchResult {
 		let marker = TopLevelUpload::<T>::take().ok_or(Error::<T>::NotTopLevel)?;
-		let Marker { extrinsic, hash } = marker;
+		let Marker { extrinsic, hash, value } = marker;
 		ensure!(
 			frame_system::Pallet::<T>::extrinsic_index() == Some(extrinsic),
 			Error::<T>::NotTopLevel
@@ -116,74 +142,86 @@ impl<T: Config> Pallet<T> {
 		let mut blob = Self::check_chunk(&root, index, bytes.len())?;
 		let size = u32::try_from(bytes.len()).map_err(|_| Error::<T>::WrongLength)?;
 
-		ChunkHashes::<T>::insert(root, index, hash);
-		blob.stored = blob.stored.saturating_add(1);
-		let complete = blob.is_complete();
-		let period = if complete { T::Retention::get() } else { T::UploadPeriod::get() };
-		let expires = Self::now().saturating_add(period);
-		blob.expires = expires;
-		Blobs::<T>::insert(root, blob);
-		if let Some(brought) = Brought::<T>::get(root, &who) {
-			Brought::<T>::insert(root, &who, brought.saturating_add(size.into()));
-		}
-		Self::deposit_event(Event::ChunkStored { root, index, hash });
-		if complete {
-			Self::deposit_event(Event::Completed { root, expires });
-			T::OnComplete::blob_complete(root);
+		if Self::bring_again(&mut blob, &root, index) {
+			Blobs::<T>::insert(root, blob);
+			Self::list(root, index, size, hash, value);
+			Self::deposit_event(Event::ChunkStored { root, index, hash });
+		} else {
+			blob.stored = blob.stored.saturating_add(1);
+			let complete = blob.is_complete();
+			let period = if complete { blob.period } else { T::UploadPeriod::get() };
+			let expires = Self::now().saturating_add(period);
+			blob.expires = expires;
+			Blobs::<T>::insert(root, blob);
+			Self::list(root, index, size, hash, value);
+			if let Some(brought) = Brought::<T>::get(root, &who) {
+				Brought::<T>::insert(root, &who, brought.saturating_add(size.into()));
+			}
+			Self::deposit_event(Event::ChunkStored { root, index, hash });
+			if complete {
+				Self::deposit_event(Event::Completed { root, expires });
+				T::OnComplete::blob_complete(root);
+			}
 		}
 		// Last, because an index operation is not undone when a call fails.
 		sp_io::transaction_index::index(extrinsic, size, hash.to_fixed_bytes());
 		Ok(())
 	}
 
-	pub(crate) fn do_extend(who: T::AccountId, root: H256) -> DispatchResult {
-		Blobs::<T>::try_mutate(root, |slot| {
-			let blob = slot.as_mut().ok_or(Error::<T>::UnknownBlob)?;
-			ensure!(blob.owner == who, Error::<T>::NotOwner);
-			ensure!(blob.removing.is_none(), Error::<T>::BeingRemoved);
-			ensure!(blob.is_complete(), Error::<T>::Incomplete);
-			blob.expires = Self::now().saturating_add(T::Retention::get());
-			Self::deposit_event(Event::Extended { root, expires: blob.expires });
-			Ok(())
-		})
-	}
-
-	/// Drops up to `RemoveStep` chunk records, and with the last one the blob: where none is stored,
-	/// at once. Returns how many it looked at.
+	/// Drops up to `RemoveStep` chunk records of a blob that may be removed by this account, and with the
+	/// last one the blob: where none is stored, at once. Returns how many it looked at.
 	pub(crate) fn do_remove(who: T::AccountId, root: H256) -> Result<u32, DispatchError> {
-		let mut blob = Blobs::<T>::get(root).ok_or(Error::<T>::UnknownBlob)?;
+		let blob = Blobs::<T>::get(root).ok_or(Error::<T>::UnknownBlob)?;
 		// Once the removal has begun, anyone may continue it: what is left of the blob is of no
 		// use, and keeps a job that names the root from storing it.
 		if blob.removing.is_none() {
 			let now = Self::now();
-			ensure!(now > blob.expires, Error::<T>::NotExpired);
+			let is_owner = blob.owner == who;
+			// An incomplete one stays, or a stranger who registered a trainer's root could remove it
+			// during the upload.
+			let early = is_owner && blob.is_complete() && now > blob.kept;
+			ensure!(early || now > blob.expires, Error::<T>::NotExpired);
 			ensure!(!Awaited::<T>::contains_key(root), Error::<T>::Awaited);
 			let open = blob.expires.saturating_add(T::Grace::get());
-			ensure!(blob.owner == who || now > open, Error::<T>::NotOwner);
+			ensure!(is_owner || now > open, Error::<T>::NotOwner);
+		}
+		let looked = Self::shrink(root, blob)?;
+		// The agenda goes on where nobody does.
+		Self::hasten(root);
+		Ok(looked)
+	}
+
+	/// Drops up to `RemoveStep` chunk records of a blob, and with the last one the blob. Returns how many
+	/// it looked at. Its time ends when this begins.
+	pub(crate) fn shrink(root: H256, mut blob: BlobOf<T>) -> Result<u32, DispatchError> {
+		if blob.removing.is_none() {
+			blob.expires = blob.expires.min(Self::now());
+			// Before records are gone: a blob of which nothing was stored owes nothing.
+			Self::charge(&root, &mut blob)?;
 		}
 		let from = blob.removing.unwrap_or(0);
 		let last = from.saturating_add(T::RemoveStep::get()).min(blob.chunks);
-		let mut to = from;
+		let (mut to, mut doubted) = (from, false);
 		while to < last && blob.stored > 0 {
-			if ChunkHashes::<T>::take(root, to).is_some() {
+			if let Some(chunk) = Chunks::<T>::take(root, to) {
 				blob.stored = blob.stored.saturating_sub(1);
+				match chunk.place {
+					Place::Listed(place) => Self::unlist(place),
+					Place::Doubted => doubted = true,
+					Place::Lost => Self::forget_lost(&mut blob),
+				}
 			}
 			to = to.saturating_add(1);
+		}
+		if doubted {
+			Self::forget_doubts(&root, from..to);
 		}
 		if to < blob.chunks && blob.stored > 0 {
 			blob.removing = Some(to);
 			Blobs::<T>::insert(root, &blob);
 			Self::deposit_event(Event::Shrunk { root, left: blob.stored });
 		} else {
-			let Blob { owner, deposit, .. } = blob;
-			let deposit = T::Currency::release(
-				&HoldReason::Blob.into(),
-				&owner,
-				deposit,
-				Precision::BestEffort,
-			)?;
-			Blobs::<T>::remove(root);
-			Self::deposit_event(Event::Removed { root, owner, deposit });
+			Self::end(root, blob)?;
 		}
 		Ok(to.saturating_sub(from))
 	}
@@ -200,7 +238,7 @@ impl<T: Config> BlobStore for Pallet<T> {
 
 	fn has_chunks(root: &H256, chunks: Range<u32>) -> bool {
 		let blob = Blobs::<T>::get(root).filter(|blob| blob.removing.is_none());
-		let here = |index: u32| ChunkHashes::<T>::contains_key(root, index);
+		let here = |index: u32| Chunks::<T>::contains_key(root, index);
 		blob.is_some_and(|blob| chunks.end <= blob.chunks && chunks.clone().all(here))
 	}
 }
@@ -221,11 +259,8 @@ impl<T: Config> AwaitedBlobs<T::AccountId> for Pallet<T> {
 			*names = names.and_then(|names| names.checked_sub(1)).filter(|names| *names > 0);
 		});
 		Blobs::<T>::mutate_extant(root, |blob| {
-			// Nobody keeps a stranger's deposit on hold by naming its blob.
-			if blob.is_complete() && keepers.contains(&blob.owner) {
-				let expires = Self::now().saturating_add(T::Retention::get());
-				blob.expires = blob.expires.max(expires);
-				Self::deposit_event(Event::Extended { root: *root, expires: blob.expires });
+			if blob.is_complete() {
+				Self::keep_after(root, blob, keepers);
 			}
 		});
 	}
@@ -248,9 +283,21 @@ impl<T: Config> AwaitedBlobs<T::AccountId> for Pallet<T> {
 	fn make_complete(who: &T::AccountId, size: u64) -> H256 {
 		let content = H256::repeat_byte(0xb1);
 		let (root, chunks) = (blob::root_of(size, &content), blob::chunk_count(size).unwrap_or(1));
-		let (owner, expires) = (who.clone(), BlockNumber::MAX);
-		let (stored, deposit, removing) = (chunks, 0, None);
-		let blob = Blob { owner, size, content, chunks, stored, deposit, expires, removing };
+		let blob = Blob {
+			owner: who.clone(),
+			size,
+			content,
+			chunks,
+			stored: chunks,
+			lost: 0,
+			deposit: 0,
+			rent: 0,
+			since: 0,
+			period: 0,
+			expires: BlockNumber::MAX,
+			kept: 0,
+			removing: None,
+		};
 		Blobs::<T>::insert(root, blob);
 		root
 	}
@@ -268,7 +315,7 @@ impl<T: Config> Pallet<T> {
 	/// registers the blob, or goes on with the removal of one that stands in its place.
 	pub(crate) fn makes_way(call: &crate::Call<T>) -> bool {
 		match call {
-			crate::Call::register { size, content } => {
+			crate::Call::register { size, content, .. } => {
 				let root = blob::root_of(*size, content);
 				(1..=T::MaxBlob::get()).contains(size)
 					&& Awaited::<T>::contains_key(root)

@@ -160,12 +160,13 @@ where
 		let mut validity = ValidTransaction::default();
 		let shipment = match call.is_sub_type() {
 			Some(Call::upload_chunk { root, index, proof, bytes }) => {
-				let hash = Pallet::<T>::hash_chunk(root, *index, proof, bytes).map_err(refusal)?;
+				let (hash, value) =
+					Pallet::<T>::hash_chunk(root, *index, proof, bytes).map_err(refusal)?;
 				if Awaited::<T>::contains_key(root) {
 					validity.priority = AWAITED_PRIORITY;
-					Shipment::Awaited(hash)
+					Shipment::Awaited(hash, value)
 				} else {
-					Shipment::Chunk(hash)
+					Shipment::Chunk(hash, value)
 				}
 			}
 			own if is_urgent::<T>(&origin, call) => {
@@ -177,7 +178,7 @@ where
 			}
 			_ => Shipment::Ordinary,
 		};
-		let reserved = matches!(shipment, Shipment::Awaited(_));
+		let reserved = matches!(shipment, Shipment::Awaited(..));
 		let normal = info.class == DispatchClass::Normal;
 		if normal && !reserved && len as u32 > T::OrdinaryLength::get() {
 			// It fits no block, and must not wait for one.
@@ -195,7 +196,7 @@ where
 		len: usize,
 	) -> Result<Self::Pre, TransactionValidityError> {
 		let normal = info.class == DispatchClass::Normal;
-		let reserved = matches!(shipment, Shipment::Awaited(_))
+		let reserved = matches!(shipment, Shipment::Awaited(..))
 			|| normal && shipment == Shipment::Move && Pallet::<T>::take_move_room(len as u32);
 		if normal && !reserved {
 			let taken = Ordinary::<T>::get().saturating_add(len as u32);
@@ -206,10 +207,12 @@ where
 			}
 			Ordinary::<T>::put(taken);
 		}
-		let (Shipment::Chunk(hash) | Shipment::Awaited(hash)) = shipment else { return Ok(false) };
+		let (Shipment::Chunk(hash, value) | Shipment::Awaited(hash, value)) = shipment else {
+			return Ok(false);
+		};
 		let extrinsic =
 			frame_system::Pallet::<T>::extrinsic_index().ok_or(InvalidTransaction::Call)?;
-		TopLevelUpload::<T>::put(Marker { extrinsic, hash });
+		TopLevelUpload::<T>::put(Marker { extrinsic, hash, value });
 		Ok(true)
 	}
 

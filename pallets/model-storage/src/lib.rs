@@ -8,10 +8,11 @@
 //!
 //! - [`Pallet::register`] declares a blob, anyone [`Pallet::upload_chunk`]s its chunks,
 //!   in any order, each with its path under the declared content hash.
-//! - With the last chunk the blob is complete, [`Config::OnComplete`] is called and its retention
-//!   starts, which the owner may [`Pallet::extend`].
-//! - An expired blob is [`Pallet::remove`]d by its owner, and past a grace period by
-//!   anyone; the deposit returns to the owner.
+//! - With the last chunk the blob is complete, [`Config::OnComplete`] is called and the period starts that
+//!   its owner has paid for, which it may [`Pallet::renew`]. [`keeping`] says what time costs.
+//! - The owner may [`Pallet::remove`] it before, unless a job named it, and gets back what is unused. Once
+//!   its time is over somebody else may [`Pallet::adopt`] it, and past a grace period the agenda removes it.
+//! - Every block asks its author for a drawn chunk, which it shows by an inherent ([`proofs`]).
 //! - [`DirectUpload`] refuses chunk uploads that are not an extrinsic's own call: the node stores
 //!   the *tail of the extrinsic* under the hash that it gets, unchecked, so a nested call could
 //!   store other bytes under a chunk's hash.
@@ -34,8 +35,10 @@ extern crate alloc;
 mod benchmarking;
 mod blobs;
 pub mod extension;
+pub mod keeping;
 #[cfg(test)]
 mod mock;
+pub mod proofs;
 #[cfg(test)]
 mod tests;
 #[cfg(any(feature = "std", feature = "try-runtime"))]
@@ -49,6 +52,10 @@ pub use pallet::*;
 pub use types::*;
 pub use weights::WeightInfo;
 
+/// Under this name a node gives what it shows of the chunks that its block asks for:
+/// [`Answers`](trainyard_protocol::retention::Answers).
+pub const INHERENT_IDENTIFIER: sp_inherents::InherentIdentifier = *b"trn_kept";
+
 #[frame_support::pallet]
 // The macros' own code calls `expect`; the work of this pallet is in the other files.
 #[allow(clippy::expect_used)]
@@ -60,13 +67,16 @@ pub mod pallet {
 		traits::fungible::{Inspect, Mutate, MutateHold},
 	};
 	use frame_system::pallet_prelude::*;
+	use sp_inherents::{InherentData, MakeFatalError};
+	use trainyard_pallet_support::agenda::Clock;
 	use trainyard_protocol::{
 		job::{Balance, BlockNumber},
+		retention::{Answers, KeepingView, MAX_DOUBTED},
 		views::BlobView,
 	};
 
-	/// The storage of this pallet's first release.
-	const STORAGE_VERSION: StorageVersion = StorageVersion::new(2);
+	/// Version of the layout of this pallet's storage.
+	const STORAGE_VERSION: StorageVersion = StorageVersion::new(3);
 
 	#[pallet::pallet]
 	#[pallet::storage_version(STORAGE_VERSION)]
@@ -106,13 +116,37 @@ pub mod pallet {
 		#[pallet::constant]
 		type UploadPeriod: Get<BlockNumber>;
 
-		/// A complete blob expires this many blocks after its completion or last extension.
+		/// What keeping a KiB for a block costs.
+		#[pallet::constant]
+		type RentPerKib: Get<Balance>;
+
+		/// The period for which a complete blob is kept where its owner named no other; and for how long
+		/// one is kept after the end of a job that named it.
 		#[pallet::constant]
 		type Retention: Get<BlockNumber>;
 
-		/// Anyone may remove a blob this many blocks after its expiry.
+		/// Least period that can be paid for, and least time that is paid for a blob of which anything is
+		/// stored.
+		#[pallet::constant]
+		type MinPeriod: Get<BlockNumber>;
+
+		/// Most blocks ahead that can be paid for.
+		#[pallet::constant]
+		type MaxPeriod: Get<BlockNumber>;
+
+		/// A blob is removed this many blocks after its expiry. Until then its owner may renew it, and
+		/// anybody adopt it.
 		#[pallet::constant]
 		type Grace: Get<BlockNumber>;
+
+		/// A chunk is lost that nobody could show for so many blocks.
+		#[pallet::constant]
+		type LostAfter: Get<BlockNumber>;
+
+		/// The output of the author of the latest *finished* block, which it could not choose: in
+		/// `on_initialize` of block `n + 1`, and in calls of the runtime's API at block `n`, that of block
+		/// `n`.
+		type Entropy: Get<Option<H256>>;
 
 		/// Most chunk records dropped by one call of `remove`.
 		#[pallet::constant]
@@ -130,7 +164,7 @@ pub mod pallet {
 	/// What this pallet holds of somebody's balance.
 	#[pallet::composite_enum]
 	pub enum HoldReason {
-		/// Deposit for a blob on chain.
+		/// Deposit and rent for a blob on chain.
 		Blob,
 	}
 
@@ -138,10 +172,44 @@ pub mod pallet {
 	#[pallet::storage]
 	pub type Blobs<T: Config> = StorageMap<_, Identity, H256, BlobOf<T>, OptionQuery>;
 
-	/// `blake2_256` of every stored chunk, by root of the blob and index.
+	/// Every stored chunk, by root of the blob and index.
 	#[pallet::storage]
-	pub type ChunkHashes<T: Config> =
-		StorageDoubleMap<_, Identity, H256, Twox64Concat, u32, H256, OptionQuery>;
+	pub type Chunks<T: Config> =
+		StorageDoubleMap<_, Identity, H256, Twox64Concat, u32, Chunk, OptionQuery>;
+
+	/// The stored chunks that authors are asked for, at places from 0 on without gaps.
+	#[pallet::storage]
+	pub type Retained<T: Config> = StorageMap<_, Twox64Concat, u32, Slot, OptionQuery>;
+
+	/// How many there are.
+	#[pallet::storage]
+	pub type RetainedCount<T: Config> = StorageValue<_, u32, ValueQuery>;
+
+	/// Chunks that an author could not show, and nobody since, oldest first.
+	#[pallet::storage]
+	pub type Doubted<T: Config> =
+		StorageValue<_, BoundedVec<Doubt, ConstU32<MAX_DOUBTED>>, ValueQuery>;
+
+	/// How many chunks are lost.
+	#[pallet::storage]
+	pub type LostChunks<T: Config> = StorageValue<_, u32, ValueQuery>;
+
+	/// What the present block asks its author for. Empty between blocks.
+	#[pallet::storage]
+	pub type Asked<T: Config> = StorageValue<_, Draw, OptionQuery>;
+
+	/// The blobs by the height at which it is looked whether their time is over.
+	#[pallet::storage]
+	pub type Agenda<T: Config> =
+		StorageDoubleMap<_, Twox64Concat, BlockNumber, Identity, H256, (), OptionQuery>;
+
+	/// The height at which each blob is on the agenda.
+	#[pallet::storage]
+	pub type Due<T: Config> = StorageMap<_, Identity, H256, BlockNumber, OptionQuery>;
+
+	/// Least height whose agenda may not be empty.
+	#[pallet::storage]
+	pub type Cursor<T: Config> = StorageValue<_, BlockNumber, OptionQuery>;
 
 	/// The running extrinsic, while its own call is an unspent `upload_chunk`. It is set by
 	/// [`DirectUpload`], taken by the call, and never outlives an extrinsic.
@@ -190,8 +258,12 @@ pub mod pallet {
 			size: u64,
 			/// Number of its chunks.
 			chunks: u32,
-			/// What is held.
+			/// What is held for its bytes.
 			deposit: Balance,
+			/// What is held for its time.
+			rent: Balance,
+			/// For how many blocks it is kept from its completion on.
+			period: BlockNumber,
 		},
 		/// A chunk was stored.
 		ChunkStored {
@@ -209,7 +281,7 @@ pub mod pallet {
 			/// Last block of its retention.
 			expires: BlockNumber,
 		},
-		/// The owner prolonged the retention.
+		/// A job that named the blob ended, so it is kept for longer.
 		Extended {
 			/// Root of the blob.
 			root: H256,
@@ -231,6 +303,60 @@ pub mod pallet {
 			owner: T::AccountId,
 			/// What returned to the owner.
 			deposit: Balance,
+		},
+		/// The owner prolonged the retention.
+		Renewed {
+			/// Root of the blob.
+			root: H256,
+			/// Last block of its retention.
+			expires: BlockNumber,
+			/// What is held for that, beside what was held before.
+			rent: Balance,
+		},
+		/// A blob whose time was over has a new owner.
+		Adopted {
+			/// Root of the blob.
+			root: H256,
+			/// Who had it.
+			from: T::AccountId,
+			/// Who has it now.
+			owner: T::AccountId,
+			/// Last block of its retention.
+			expires: BlockNumber,
+			/// What is held of the new owner for its bytes.
+			deposit: Balance,
+			/// What is held of the new owner for its time.
+			rent: Balance,
+		},
+		/// The time for which a blob was kept was paid for.
+		RentBurned {
+			/// Root of the blob.
+			root: H256,
+			/// Of whom.
+			owner: T::AccountId,
+			/// What was burned of what was held.
+			amount: Balance,
+		},
+		/// The author of this block did not show the chunk that was drawn, and has no reward.
+		ChunkDoubted {
+			/// Root of the blob.
+			root: H256,
+			/// Index of the chunk.
+			index: u32,
+		},
+		/// An author showed a chunk that was doubted.
+		ChunkFound {
+			/// Root of the blob.
+			root: H256,
+			/// Index of the chunk.
+			index: u32,
+		},
+		/// Nobody showed a chunk for as long as it takes to give it up. It can be uploaded again.
+		ChunkLost {
+			/// Root of the blob.
+			root: H256,
+			/// Index of the chunk.
+			index: u32,
 		},
 	}
 
@@ -267,23 +393,47 @@ pub mod pallet {
 		BeingRemoved,
 		/// A running job names the blob; it can be removed when no job does.
 		Awaited,
+		/// A blob is paid for at least `MinPeriod` blocks, and renewed by one at least.
+		PeriodTooShort,
+		/// Nobody can pay for more than `MaxPeriod` blocks ahead.
+		PeriodTooLong,
+		/// This block asks its author for no chunk.
+		NothingAsked,
+		/// The author of this block has shown already what it has.
+		AlreadyProved,
 	}
 
 	#[pallet::hooks]
 	impl<T: Config> Hooks<BlockNumberFor<T>> for Pallet<T> {
-		/// Answers for the work at the block's end.
+		/// Draws what the block asks for. Answers for the work at the block's end as well.
 		fn on_initialize(_: BlockNumberFor<T>) -> Weight {
-			T::WeightInfo::close_block()
+			Self::begin_draw();
+			T::WeightInfo::close_block().saturating_add(T::WeightInfo::draw())
+		}
+
+		/// Removes blobs whose time is over, with half of what is left of the block at most.
+		fn on_idle(_: BlockNumberFor<T>, left: Weight) -> Weight {
+			Self::serve(Self::now(), left.div(2))
 		}
 
 		fn on_finalize(_: BlockNumberFor<T>) {
 			Self::close_block();
+			Self::close_draw();
 		}
 
 		#[cfg(feature = "std")]
 		fn integrity_test() {
 			assert!(T::RemoveStep::get() > 0, "RemoveStep of 0: no blob could ever be removed");
 			assert!(T::MaxBlob::get() > 0, "MaxBlob of 0: no blob could ever be registered");
+			let (least, most) = (T::MinPeriod::get(), T::MaxPeriod::get());
+			assert!(
+				(least..=most).contains(&T::Retention::get()),
+				"Retention: from MinPeriod to MaxPeriod"
+			);
+			assert!(
+				T::LostAfter::get() >= MAX_DOUBTED,
+				"LostAfter: each doubted chunk is asked for once at least"
+			);
 			let chunk = trainyard_protocol::blob::MAX_CHUNK.saturating_add(blobs::AROUND_CHUNK);
 			let urgent = CALLS_ROOM.saturating_add(MOVES_ROOM);
 			let others = T::OrdinaryLength::get().saturating_add(urgent);
@@ -301,13 +451,19 @@ pub mod pallet {
 
 	#[pallet::call]
 	impl<T: Config> Pallet<T> {
-		/// Declares the blob of `size` bytes whose BLAKE3 hash is `content`, and holds a deposit of
-		/// the caller for it. Its root is `blob::root_of(size, content)`.
+		/// Declares the blob of `size` bytes whose BLAKE3 hash is `content`, and holds of the caller a
+		/// deposit for its bytes and the rent of `period` blocks (`None`: `Retention`), for which it is
+		/// kept once it is complete. Its root is `blob::root_of(size, content)`.
 		#[pallet::call_index(0)]
 		#[pallet::weight(T::WeightInfo::register())]
-		pub fn register(origin: OriginFor<T>, size: u64, content: H256) -> DispatchResult {
+		pub fn register(
+			origin: OriginFor<T>,
+			size: u64,
+			content: H256,
+			period: Option<BlockNumber>,
+		) -> DispatchResult {
 			let who = ensure_signed(origin)?;
-			Self::do_register(who, size, content)
+			Self::do_register(who, size, content, period)
 		}
 
 		/// Stores chunk `index` of the registered blob `root`; anyone may do this. `proof` is the path
@@ -329,24 +485,66 @@ pub mod pallet {
 			Self::do_upload_chunk(who, root, index, &bytes)
 		}
 
-		/// Restarts the retention of the complete blob `root` at the present block. Only the owner
-		/// may do this.
+		/// Keeps the complete blob `root` for `blocks` more, and holds their rent of the caller. Only the
+		/// owner may do this, also after it expired, until it is removed.
 		#[pallet::call_index(2)]
-		#[pallet::weight(T::WeightInfo::extend())]
-		pub fn extend(origin: OriginFor<T>, root: H256) -> DispatchResult {
+		#[pallet::weight(T::WeightInfo::renew())]
+		pub fn renew(origin: OriginFor<T>, root: H256, blocks: BlockNumber) -> DispatchResult {
 			let who = ensure_signed(origin)?;
-			Self::do_extend(who, root)
+			Self::do_renew(who, root, blocks)
 		}
 
-		/// Removes the expired blob `root` and returns its deposit to the owner; in several
-		/// calls when it has more than `RemoveStep` chunks and some are stored. The owner may do this
-		/// from the expiry on, others `Grace` blocks later. Once it has begun, anyone may go on.
+		/// Removes the blob `root`, burns the rent of the time for which it was kept and returns the rest of
+		/// what is held to the owner; in several calls when it has more than `RemoveStep` chunks and some
+		/// are stored. The owner may do this once it expired, and with a complete blob that no job named at
+		/// any time; others `Grace` blocks after it expired. Once it has begun, anyone may go on.
 		#[pallet::call_index(3)]
 		#[pallet::weight(T::WeightInfo::remove(T::RemoveStep::get()))]
 		pub fn remove(origin: OriginFor<T>, root: H256) -> DispatchResultWithPostInfo {
 			let who = ensure_signed(origin)?;
 			let dropped = Self::do_remove(who, root)?;
 			Ok(Some(T::WeightInfo::remove(dropped)).into())
+		}
+
+		/// Takes over the complete blob `root`, which expired, for `period` blocks from now on (`None`:
+		/// `Retention`). The caller pays for it as if it had registered it, and what was held of the old
+		/// owner returns to it, less the rent.
+		#[pallet::call_index(4)]
+		#[pallet::weight(T::WeightInfo::adopt())]
+		pub fn adopt(
+			origin: OriginFor<T>,
+			root: H256,
+			period: Option<BlockNumber>,
+		) -> DispatchResult {
+			let who = ensure_signed(origin)?;
+			Self::do_adopt(who, root, period)
+		}
+
+		/// Shows what the author of the present block has of what the block asks for. At most once in a
+		/// block; nobody but the author can do this. What shows nothing counts as no answer.
+		#[pallet::call_index(5)]
+		#[pallet::weight((T::WeightInfo::prove(), DispatchClass::Mandatory))]
+		pub fn prove(origin: OriginFor<T>, answers: Answers) -> DispatchResult {
+			ensure_none(origin)?;
+			Self::do_prove(&answers)
+		}
+	}
+
+	#[pallet::inherent]
+	impl<T: Config> ProvideInherent for Pallet<T> {
+		type Call = Call<T>;
+		type Error = MakeFatalError<()>;
+
+		const INHERENT_IDENTIFIER: sp_inherents::InherentIdentifier = super::INHERENT_IDENTIFIER;
+
+		/// Shows what the node has, where that answers what the block asks for.
+		fn create_inherent(data: &InherentData) -> Option<Self::Call> {
+			let answers = data.get_data::<Answers>(&super::INHERENT_IDENTIFIER).ok()??;
+			Self::answers_something(&answers).then_some(Call::prove { answers })
+		}
+
+		fn is_inherent(call: &Self::Call) -> bool {
+			matches!(call, Call::prove { .. })
 		}
 	}
 
@@ -356,7 +554,10 @@ pub mod pallet {
 		pub fn view(root: H256) -> Option<BlobView<T::AccountId>> {
 			let blob = Blobs::<T>::get(root)?;
 			let missing: Vec<u32> = (0..blob.chunks)
-				.filter(|index| !ChunkHashes::<T>::contains_key(root, index))
+				.filter(|index| {
+					let place = Chunks::<T>::get(root, index).map(|chunk| chunk.place);
+					place.is_none_or(|place| place == Place::Lost)
+				})
 				.collect();
 			Some(BlobView {
 				owner: blob.owner,
@@ -370,7 +571,12 @@ pub mod pallet {
 
 		/// Returns the `blake2_256` under which nodes have chunk `index` of the blob `root`.
 		pub fn chunk_hash(root: H256, index: u32) -> Option<H256> {
-			ChunkHashes::<T>::get(root, index)
+			Chunks::<T>::get(root, index).map(|chunk| chunk.hash)
+		}
+
+		/// Returns what keeping the blob with this root costs and when it ends.
+		pub fn keeping(root: H256) -> Option<KeepingView> {
+			Self::keeping_view(root)
 		}
 	}
 }

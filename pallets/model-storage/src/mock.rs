@@ -6,14 +6,18 @@ use frame_support::{
 	derive_impl,
 	dispatch::GetDispatchInfo,
 	parameter_types,
-	traits::{ConstU128, ConstU32, ConstU64},
+	traits::{ConstU128, ConstU32, ConstU64, Hooks},
 };
 use frame_system::EnsureSigned;
 use sp_runtime::{
 	traits::DispatchTransaction, transaction_validity::TransactionValidityError, BuildStorage,
 	DispatchResult,
 };
-use trainyard_protocol::blob::Chunked;
+use trainyard_protocol::{
+	blob::Chunked,
+	job::BlockNumber,
+	retention::{self, Answers, Question},
+};
 
 /// A call that dispatches another one, as batch, proxy, multisig and sudo do.
 #[frame_support::pallet(dev_mode)]
@@ -95,6 +99,8 @@ impl nest::Config for Test {
 parameter_types! {
 	/// Roots with which [`Completions`] was called.
 	pub static Heard: Vec<H256> = Vec::new();
+	/// What the author of the block before put out.
+	pub static Entropy: Option<H256> = Some(H256([7; 32]));
 }
 
 /// Writes down each root with which it is called.
@@ -129,6 +135,11 @@ pub const MAX_BLOB: u64 = 1024 * 1024;
 pub const UPLOAD_PERIOD: u32 = 20;
 pub const RETENTION: u32 = 100;
 pub const GRACE: u32 = 10;
+/// For a KiB and a block.
+pub const RENT: u128 = 5;
+pub const MIN_PERIOD: u32 = 8;
+pub const MAX_PERIOD: u32 = 400;
+pub const LOST_AFTER: u32 = 200;
 /// What ordinary transactions may take of the 3,932,160 bytes of a block that normal ones have.
 pub const ORDINARY: u32 = 2_000_000;
 
@@ -141,7 +152,12 @@ impl crate::Config for Test {
 	type DepositPerByte = ConstU128<PER_BYTE>;
 	type MaxBlob = ConstU64<MAX_BLOB>;
 	type UploadPeriod = ConstU32<UPLOAD_PERIOD>;
+	type RentPerKib = ConstU128<RENT>;
 	type Retention = ConstU32<RETENTION>;
+	type MinPeriod = ConstU32<MIN_PERIOD>;
+	type MaxPeriod = ConstU32<MAX_PERIOD>;
+	type LostAfter = ConstU32<LOST_AFTER>;
+	type Entropy = Entropy;
 	type Grace = ConstU32<GRACE>;
 	type RemoveStep = ConstU32<5>;
 	type OrdinaryLength = ConstU32<ORDINARY>;
@@ -168,6 +184,8 @@ pub fn new_test_ext() -> sp_io::TestExternalities {
 		System::set_block_number(1);
 		System::set_extrinsic_index(0);
 		Heard::set(Vec::new());
+		// A clock serves every block from the first on.
+		ModelStorage::on_idle(1, frame_support::weights::Weight::MAX);
 	});
 	ext
 }
@@ -226,4 +244,42 @@ pub fn upload_all(who: AccountId, blob: &Chunked) {
 	for index in 0..blob.chunks.len() {
 		apply(who, upload_call(blob, index)).unwrap().unwrap();
 	}
+}
+
+/// Begins block `height`, whose predecessor's author put out something of its own.
+pub fn begin(height: BlockNumber) {
+	System::set_block_number(height.into());
+	System::set_extrinsic_index(0);
+	Entropy::set(Some(H256::from_low_u64_be(height.into())));
+	ModelStorage::on_initialize(height.into());
+}
+
+/// Ends the block that began, with as much weight as `left` for what waits.
+pub fn end(left: frame_support::weights::Weight) {
+	let height = System::block_number();
+	ModelStorage::on_idle(height, left);
+	ModelStorage::on_finalize(height);
+	ModelStorage::do_try_state().unwrap();
+}
+
+/// A block of this height in which nobody shows anything.
+pub fn silent_block(height: BlockNumber) {
+	begin(height);
+	end(frame_support::weights::Weight::MAX);
+}
+
+/// Sets the height where no blocks were made between.
+pub fn skip_to(height: BlockNumber) {
+	System::set_block_number(height.into());
+}
+
+/// What the next block asks for, answered from these blobs.
+pub fn answers(blobs: &[&Chunked]) -> Answers {
+	let questions = ModelStorage::questions();
+	let show = |question: Option<Question>| {
+		let asked = question?;
+		let blob = blobs.iter().find(|blob| blob.root == asked.root)?;
+		retention::show(&asked, blob.chunks.get(asked.index as usize)?).ok()
+	};
+	Answers { drawn: show(questions.drawn), doubted: show(questions.doubted) }
 }

@@ -25,10 +25,11 @@ pub type BlobOf<T> = Blob<<T as frame_system::Config>::AccountId>;
 pub enum Shipment {
 	/// No chunk.
 	Ordinary,
-	/// A chunk with this `blake2_256`, for which no running job waits.
-	Chunk(H256),
-	/// A chunk with this `blake2_256`, for which a running job waits.
-	Awaited(H256),
+	/// A chunk with this `blake2_256` and this value in the tree over its blob, for which no running job
+	/// waits.
+	Chunk(H256, H256),
+	/// The same, for which a running job waits.
+	Awaited(H256, H256),
 	/// No chunk, but a call that makes way for those for which running jobs wait.
 	Urgent,
 	/// No chunk, but a move in a dispute, for which a clock runs.
@@ -70,6 +71,123 @@ pub struct Marker {
 	pub extrinsic: u32,
 	/// `blake2_256` of the chunk.
 	pub hash: H256,
+	/// Its value as a node of BLAKE3's tree over the blob.
+	pub value: H256,
+}
+
+/// Where a stored chunk stands.
+#[derive(
+	Clone,
+	Copy,
+	Debug,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+)]
+pub enum Place {
+	/// Authors are asked for it: it is at this place of the list.
+	Listed(u32),
+	/// An author could not show it. Each block asks for one of these, at no loss.
+	Doubted,
+	/// Nobody showed it for [`LostAfter`](crate::Config::LostAfter) blocks. Nobody is asked for it, and
+	/// anyone may upload it again.
+	Lost,
+}
+
+/// The record of a stored chunk.
+#[derive(
+	Clone,
+	Copy,
+	Debug,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+)]
+pub struct Chunk {
+	/// Its `blake2_256`, under which nodes have it.
+	pub hash: H256,
+	/// Its value as a node of BLAKE3's tree over the blob: what an opening of a KiB of it leads to.
+	pub value: H256,
+	/// Where it stands.
+	pub place: Place,
+}
+
+/// An entry of the list of chunks that authors are asked for.
+#[derive(
+	Clone,
+	Copy,
+	Debug,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+)]
+pub struct Slot {
+	/// Root of the blob.
+	pub root: H256,
+	/// Index of the chunk.
+	pub index: u32,
+	/// Its length in bytes.
+	pub length: u32,
+}
+
+/// A chunk that an author could not show, and nobody since.
+#[derive(
+	Clone,
+	Copy,
+	Debug,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+)]
+pub struct Doubt {
+	/// Root of the blob.
+	pub root: H256,
+	/// Index of the chunk.
+	pub index: u32,
+	/// The block whose author could not show it.
+	pub since: BlockNumber,
+}
+
+/// What the present block asks its author for, and what of that was shown.
+#[derive(
+	Clone,
+	Copy,
+	Debug,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+)]
+pub struct Draw {
+	/// From which everything is drawn.
+	pub seed: H256,
+	/// Root and index of the chunk without which the author has no reward.
+	pub drawn: Option<(H256, u32)>,
+	/// Root and index of a doubted chunk.
+	pub doubted: Option<(H256, u32)>,
+	/// Whether the author has answered, with whatever.
+	pub answered: bool,
+	/// Whether it showed the chunk that was drawn.
+	pub shown: bool,
 }
 
 /// A registered blob.
@@ -85,12 +203,22 @@ pub struct Blob<AccountId> {
 	pub content: H256,
 	/// Number of its chunks.
 	pub chunks: u32,
-	/// How many of them have a record in `ChunkHashes`.
+	/// How many of them have a record in `Chunks`.
 	pub stored: u32,
-	/// What is held of the owner.
+	/// How many of these are lost.
+	pub lost: u32,
+	/// What is held of the owner for its bytes.
 	pub deposit: Balance,
+	/// What is held of the owner for its time, beside that.
+	pub rent: Balance,
+	/// The block from which on its time counts: that of its registration.
+	pub since: BlockNumber,
+	/// For how many blocks it is kept from its completion on.
+	pub period: BlockNumber,
 	/// Last block of its retention, or of the wait for its next chunk.
 	pub expires: BlockNumber,
+	/// Last block in which its owner cannot remove it, because a job named it.
+	pub kept: BlockNumber,
 	/// While it is removed: chunk records below this index are gone.
 	pub removing: Option<u32>,
 }

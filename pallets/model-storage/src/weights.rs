@@ -15,8 +15,8 @@ pub trait WeightInfo {
 	fn register() -> Weight;
 	/// Weight of `upload_chunk`.
 	fn upload_chunk(b: u32, ) -> Weight;
-	/// Weight of `extend`.
-	fn extend() -> Weight;
+	/// Weight of `renew`.
+	fn renew() -> Weight;
 	/// Weight of `remove`.
 	fn remove(n: u32, ) -> Weight;
 	/// Weight of `direct_upload`.
@@ -25,6 +25,12 @@ pub trait WeightInfo {
 	fn ordinary() -> Weight;
 	/// Weight of `close_block`.
 	fn close_block() -> Weight;
+	/// Weight of `adopt`.
+	fn adopt() -> Weight;
+	/// Weight of `prove`.
+	fn prove() -> Weight;
+	/// Weight of `draw`.
+	fn draw() -> Weight;
 }
 
 /// What was measured, with the access costs `D` of a database.
@@ -39,9 +45,9 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Storage: `Balances::Holds` (r:1 w:1)
 	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(247), added: 2722, mode: `MaxEncodedLen`)
 	fn register() -> Weight {
-		// At least 38_568_000 ps.
-		Weight::from_parts(41_503_000, 3712)
-			.saturating_add(D::get().reads_writes(2_u64, 2_u64))
+		// At least 38_568_000 ps. The two entries of the agenda are estimated.
+		Weight::from_parts(47_503_000, 3712)
+			.saturating_add(D::get().reads_writes(3_u64, 4_u64))
 	}
 	/// Storage: `ModelStorage::TopLevelUpload` (r:1 w:1)
 	/// Proof: `ModelStorage::TopLevelUpload` (`max_values`: Some(1), `max_size`: Some(36), added: 531, mode: `MaxEncodedLen`)
@@ -57,14 +63,14 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 		Weight::from_parts(24_003_082, 3602)
 			// Standard error 1.
 			.saturating_add(Weight::from_parts(212, 0).saturating_mul(b.into()))
-			.saturating_add(D::get().reads_writes(4_u64, 4_u64))
+			// The list of chunks, its count, and those that are doubted or lost, are estimated.
+			.saturating_add(Weight::from_parts(20_000_000, 5120))
+			.saturating_add(D::get().reads_writes(7_u64, 8_u64))
 	}
-	/// Storage: `ModelStorage::Blobs` (r:1 w:1)
-	/// Proof: `ModelStorage::Blobs` (`max_values`: None, `max_size`: Some(137), added: 2612, mode: `MaxEncodedLen`)
-	fn extend() -> Weight {
-		// At least 6_399_000 ps.
-		Weight::from_parts(7_040_000, 3602)
-			.saturating_add(D::get().reads_writes(1_u64, 1_u64))
+	/// Estimated, of what `register` takes.
+	fn renew() -> Weight {
+		Weight::from_parts(41_503_000, 3712)
+			.saturating_add(D::get().reads_writes(2_u64, 2_u64))
 	}
 	/// Storage: `ModelStorage::Blobs` (r:1 w:1)
 	/// Proof: `ModelStorage::Blobs` (`max_values`: None, `max_size`: Some(137), added: 2612, mode: `MaxEncodedLen`)
@@ -79,11 +85,14 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 		// At least 36_846_000 ps.
 		Weight::from_parts(35_556_396, 3712)
 			// Standard error 990.
-			.saturating_add(Weight::from_parts(3_155_003, 0).saturating_mul(n.into()))
-			.saturating_add(Weight::from_parts(0, 2551).saturating_mul(n.into()))
-			.saturating_add(D::get().reads_writes(3_u64, 2_u64))
-			.saturating_add(D::get().reads((1_u64).saturating_mul(n.into())))
-			.saturating_add(D::get().writes((1_u64).saturating_mul(n.into())))
+			.saturating_add(Weight::from_parts(9_500_000, 0).saturating_mul(n.into()))
+			.saturating_add(Weight::from_parts(0, 7653).saturating_mul(n.into()))
+			// What is burned, the agenda, and the list of chunks, from which each one is taken, are
+			// estimated.
+			.saturating_add(Weight::from_parts(60_000_000, 8697))
+			.saturating_add(D::get().reads_writes(8_u64, 8_u64))
+			.saturating_add(D::get().reads((3_u64).saturating_mul(n.into())))
+			.saturating_add(D::get().writes((4_u64).saturating_mul(n.into())))
 	}
 	/// Storage: `ModelStorage::Blobs` (r:1 w:0)
 	/// Proof: `ModelStorage::Blobs` (`max_values`: None, `max_size`: Some(137), added: 2612, mode: `MaxEncodedLen`)
@@ -115,6 +124,23 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 		Weight::from_parts(2_624_000, 1489)
 			.saturating_add(D::get().reads_writes(2_u64, 2_u64))
 	}
+	/// Estimated, of what `register` and `remove` take: what is held is burned and released, and a hold.
+	fn adopt() -> Weight {
+		Weight::from_parts(120_000_000, 3712)
+			.saturating_add(D::get().reads_writes(4_u64, 4_u64))
+	}
+	/// Estimated: two openings of 1 KiB, each of 16 compressions and 10 for its path, and a list of 128
+	/// doubted chunks that is read and written.
+	fn prove() -> Weight {
+		Weight::from_parts(90_000_000, 8697)
+			.saturating_add(D::get().reads_writes(8_u64, 5_u64))
+	}
+	/// Estimated: eight draws, a chunk that is doubted and one that is lost, with lists of 128 doubted
+	/// chunks.
+	fn draw() -> Weight {
+		Weight::from_parts(80_000_000, 8697)
+			.saturating_add(D::get().reads_writes(18_u64, 11_u64))
+	}
 }
 
 // For tests.
@@ -125,8 +151,8 @@ impl WeightInfo for () {
 	fn upload_chunk(b: u32, ) -> Weight {
 		Measured::<RocksDbWeight>::upload_chunk(b, )
 	}
-	fn extend() -> Weight {
-		Measured::<RocksDbWeight>::extend()
+	fn renew() -> Weight {
+		Measured::<RocksDbWeight>::renew()
 	}
 	fn remove(n: u32, ) -> Weight {
 		Measured::<RocksDbWeight>::remove(n, )
@@ -139,5 +165,14 @@ impl WeightInfo for () {
 	}
 	fn close_block() -> Weight {
 		Measured::<RocksDbWeight>::close_block()
+	}
+	fn adopt() -> Weight {
+		Measured::<RocksDbWeight>::adopt()
+	}
+	fn prove() -> Weight {
+		Measured::<RocksDbWeight>::prove()
+	}
+	fn draw() -> Weight {
+		Measured::<RocksDbWeight>::draw()
 	}
 }

@@ -528,8 +528,8 @@ impl<T: Config> Pallet<T> {
 	pub(crate) fn release_weight() -> Weight {
 		let models = u64::from(MAX_REPLICAS);
 		T::DbWeight::get().reads_writes(
-			models.saturating_mul(2).saturating_add(1),
-			models.saturating_mul(2).saturating_add(1),
+			models.saturating_mul(4).saturating_add(1),
+			models.saturating_mul(4).saturating_add(1),
 		)
 	}
 

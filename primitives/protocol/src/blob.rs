@@ -122,8 +122,21 @@ pub fn verify_chunk(
 	bytes: &[u8],
 	path: &[H256],
 ) -> Result<(), OpeningError> {
+	checked_value(size, content, index, bytes, path).map(drop)
+}
+
+/// As [`verify_chunk`]. Returns the value of the chunk as a node of the tree over the content.
+pub fn checked_value(
+	size: u64,
+	content: &H256,
+	index: u32,
+	bytes: &[u8],
+	path: &[H256],
+) -> Result<H256, OpeningError> {
 	let node = chunk_node(size, index).ok_or(OpeningError::NoSuchChunk)?;
-	node.verify(content, size, &node.value_of(size, bytes)?, path)
+	let value = node.value_of(size, bytes)?;
+	node.verify(content, size, &value, path)?;
+	Ok(value)
 }
 
 /// Returns how many chunks of a content make up a chunk of a blob of `size` bytes, a power of two.

@@ -30,6 +30,7 @@ pub mod model_file;
 pub mod pieces;
 pub mod price;
 pub mod relay;
+pub mod retention;
 pub mod rows;
 pub mod seats;
 pub mod state;

@@ -86,6 +86,20 @@ pub trait Finality {
 	fn final_height() -> BlockNumber;
 }
 
+/// Whether authors keep the data that the chain retains.
+pub trait AuthorKeeps {
+	/// Returns whether the author of the present block showed what its block asked for, or was asked for
+	/// nothing. Asked at the end of a block.
+	fn author_keeps() -> bool;
+}
+
+/// A chain that retains nothing.
+impl AuthorKeeps for () {
+	fn author_keeps() -> bool {
+		true
+	}
+}
+
 /// Who makes the blocks of the running session.
 pub trait SessionWeights<AccountId> {
 	/// Returns the authorities and their weights, at least 1 each.

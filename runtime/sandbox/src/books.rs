@@ -189,7 +189,7 @@ fn recorded() -> Holds {
 		}
 	}
 	for (_, blob) in pallet_model_storage::Blobs::<Runtime>::iter() {
-		add(&mut holds, &blob.owner, Reason::Blob, blob.deposit);
+		add(&mut holds, &blob.owner, Reason::Blob, blob.deposit + blob.rent);
 	}
 	for (_, commitment) in pallet_court::Commitments::<Runtime>::iter() {
 		add(&mut holds, &commitment.who, Reason::Challenge, commitment.deposit);
@@ -273,7 +273,7 @@ impl Issuance {
 	/// Returns both sums where they differ.
 	pub fn follow(&mut self, chain: &mut Chain) -> Result<(), String> {
 		chain.state(|| {
-			let (mut fees, mut dust, mut convicted) = (0, 0, 0);
+			let (mut fees, mut dust, mut convicted, mut rewarded) = (0, 0, 0, None);
 			for record in System::events() {
 				match record.event {
 					RuntimeEvent::TransactionPayment(
@@ -299,6 +299,15 @@ impl Issuance {
 						fault: pallet_verification::Fault::Guessed,
 						..
 					}) => convicted += amount / 2,
+					RuntimeEvent::ModelStorage(pallet_model_storage::Event::RentBurned {
+						amount,
+						..
+					}) => convicted += amount,
+					RuntimeEvent::Hashrate(pallet_hashrate::Event::BlockRewarded {
+						reward,
+						jackpot,
+						..
+					}) => rewarded = Some((reward, jackpot)),
 					// What the court could not deliver.
 					RuntimeEvent::Court(pallet_court::Event::Split {
 						to: None, amount, ..
@@ -306,7 +315,12 @@ impl Issuance {
 					_ => {}
 				}
 			}
-			let reward = Hashrate::block_reward(System::block_number());
+			// An author that does not show what its block asks for has no part.
+			let whole = Hashrate::block_reward(System::block_number());
+			let reward = match rewarded {
+				Some((0, jackpot)) if jackpot < whole => jackpot,
+				_ => whole,
+			};
 			let issued = Balances::total_issuance();
 			let burned = pallet_task_market::TotalBurned::<Runtime>::get();
 			let Some(settled) = burned.checked_sub(self.burned) else {

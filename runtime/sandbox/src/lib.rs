@@ -30,6 +30,11 @@ use sp_runtime::{
 	generic::Era, traits::Header as _, transaction_validity::InvalidTransaction,
 	ApplyExtrinsicResult, Digest, DigestItem, DispatchError, MultiSignature, TransactionOutcome,
 };
+use std::collections::HashMap;
+use trainyard_protocol::{
+	blob,
+	retention::{self, Answers, Question},
+};
 use trainyard_runtime::*;
 
 /// Genesis configuration of a preset: the defaults with its patch applied (RFC 7386).
@@ -105,6 +110,8 @@ pub struct Chain {
 	open: bool,
 	/// Where finality stalls: the last block that is final.
 	stall: Option<BlockNumber>,
+	/// What authors have of the chunks that were uploaded, by `blake2_256`.
+	chunks: HashMap<H256, Vec<u8>>,
 }
 
 /// Blocks after which the state is brought into the trie: what is not there is hashed with every
@@ -133,7 +140,14 @@ impl Chain {
 	/// authorities, makes all blocks.
 	pub fn founded(genesis: &serde_json::Value) -> Self {
 		let authors = vec![Sr25519Keyring::Alice.pair()];
-		Self { ext: build(genesis), authors, slot: 1_000_000, open: false, stall: None }
+		Self {
+			ext: build(genesis),
+			authors,
+			slot: 1_000_000,
+			open: false,
+			stall: None,
+			chunks: HashMap::new(),
+		}
 	}
 
 	/// From the next block on these make blocks in turn, as far as they are authorities. One of them
@@ -153,6 +167,16 @@ impl Chain {
 	fn final_height(&mut self) -> BlockNumber {
 		let last = self.ext.execute_with(System::block_number).saturating_sub(FINALITY_LAG);
 		self.stall.map_or(last, |stall| stall.min(last))
+	}
+
+	/// From now on no author has the chunk with this `blake2_256`, until it is uploaded again.
+	pub fn lose_chunk(&mut self, hash: &H256) {
+		self.chunks.remove(hash);
+	}
+
+	/// From now on authors have this chunk.
+	pub fn find_chunk(&mut self, bytes: &[u8]) {
+		self.chunks.insert(blob::chunk_hash(bytes), bytes.to_vec());
 	}
 
 	/// Lets that many blocks pass in which nobody does anything and no hook runs: only the height
@@ -184,8 +208,16 @@ impl Chain {
 		self.slot += 1;
 		let (slot, last) = (self.slot, self.final_height());
 		let turn = slot as usize % self.authors.len();
-		let authors = &self.authors;
+		let (authors, chunks) = (&self.authors, &self.chunks);
 		self.ext.execute_with(|| {
+			// As an author answers: from the state before its block.
+			let questions = ModelStorage::questions();
+			let show = |question: Option<Question>| {
+				let asked = question?;
+				retention::show(&asked, chunks.get(&asked.hash)?).ok()
+			};
+			let answers =
+				Answers { drawn: show(questions.drawn), doubted: show(questions.doubted) };
 			let number = System::block_number() + 1;
 			let parent = System::block_hash(number - 1);
 			// A real VRF signature, as a client would make, on what the block's epoch says.
@@ -220,8 +252,13 @@ impl Chain {
 			Executive::apply_extrinsic(inherent).unwrap().unwrap();
 			let mut data = InherentData::new();
 			data.put_data(FINALITY_INHERENT, &last).expect("there is nothing of this name");
+			data.put_data(RETENTION_INHERENT, &answers).expect("there is nothing of this name");
 			if let Some(note) = Finality::create_inherent(&data) {
 				let inherent = UncheckedExtrinsic::new_bare(note.into());
+				Executive::apply_extrinsic(inherent).unwrap().unwrap();
+			}
+			if let Some(prove) = ModelStorage::create_inherent(&data) {
+				let inherent = UncheckedExtrinsic::new_bare(prove.into());
 				Executive::apply_extrinsic(inherent).unwrap().unwrap();
 			}
 		});
@@ -257,9 +294,16 @@ impl Chain {
 		call: impl Into<RuntimeCall>,
 	) -> ApplyExtrinsicResult {
 		assert!(self.open, "no block is open");
+		let call = call.into();
+		if let RuntimeCall::ModelStorage(pallet_model_storage::Call::upload_chunk {
+			bytes, ..
+		}) = &call
+		{
+			self.chunks.insert(blob::chunk_hash(bytes), bytes.to_vec());
+		}
 		self.ext.execute_with(|| {
 			with_transaction_unchecked(|| {
-				let result = Executive::apply_extrinsic(signed(who, call.into()));
+				let result = Executive::apply_extrinsic(signed(who, call));
 				match &result {
 					Ok(_) => TransactionOutcome::Commit(result),
 					Err(_) => TransactionOutcome::Rollback(result),

@@ -117,18 +117,28 @@ impl pallet_submissions::Config for Runtime {
 
 parameter_types! {
 	/// Deposit for a blob of no bytes.
-	pub const BlobDepositBase: Balance = state_deposit(2, 200);
+	pub const BlobDepositBase: Balance = state_deposit(4, 400);
 	/// A blob of 1 MiB holds about 1 TRY.
 	pub const BlobDepositPerByte: Balance = MICROUNIT;
 	/// The largest model that a specification may ask for (four bytes a parameter), and
 	/// 1 MiB for what surrounds it.
 	pub const MaxBlob: u64 = blob::MAX_BLOB;
+	/// What keeping a KiB for a block of 6 s costs: 0.2 TRY for a MiB and a month, what 100 nodes pay for
+	/// their disks (tools/power/storage.py).
+	pub const BlobRent: Balance = 452;
 	/// Blocks for storing all chunks of a blob.
 	pub const UploadPeriod: BlockNumber = 600;
-	/// Blocks for which a blob is kept, unless it is prolonged: a month.
+	/// Blocks for which a blob is kept where its owner says nothing else: a month. For so long a job's
+	/// model is kept after its end.
 	pub const BlobRetention: BlockNumber = 30 * DAYS;
-	/// Blocks after that in which only its owner may remove it, or prolong it: a day.
+	/// Least blocks that are paid for: a day.
+	pub const BlobMinPeriod: BlockNumber = DAYS;
+	/// Most blocks that are paid for in advance: a year.
+	pub const BlobMaxPeriod: BlockNumber = 365 * DAYS;
+	/// Blocks after its end in which a blob can be renewed or adopted: a day.
 	pub const BlobGrace: BlockNumber = DAYS;
+	/// Blocks after which a chunk is lost that no author showed: a day.
+	pub const ChunkLostAfter: BlockNumber = DAYS;
 }
 
 impl pallet_model_storage::Config for Runtime {
@@ -141,8 +151,13 @@ impl pallet_model_storage::Config for Runtime {
 	type DepositPerByte = BlobDepositPerByte;
 	type MaxBlob = MaxBlob;
 	type UploadPeriod = UploadPeriod;
+	type RentPerKib = BlobRent;
 	type Retention = BlobRetention;
+	type MinPeriod = BlobMinPeriod;
+	type MaxPeriod = BlobMaxPeriod;
 	type Grace = BlobGrace;
+	type LostAfter = ChunkLostAfter;
+	type Entropy = pallet_hashrate::authorities::AuthorVrf<Runtime>;
 	type RemoveStep = ConstU32<64>;
 	type OrdinaryLength = OrdinaryLength;
 	type Urgent = OpenRescues;

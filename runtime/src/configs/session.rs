@@ -3,8 +3,8 @@
 
 use super::money::Jackpot;
 use crate::{
-	AccountId, Authorship, Babe, Balance, Balances, Finality, Hashrate, Runtime, RuntimeCall,
-	RuntimeEvent, RuntimeHoldReason, Session, Timestamp, UncheckedExtrinsic, TRY,
+	AccountId, Authorship, Babe, Balance, Balances, Finality, Hashrate, ModelStorage, Runtime,
+	RuntimeCall, RuntimeEvent, RuntimeHoldReason, Session, Timestamp, UncheckedExtrinsic, TRY,
 };
 use alloc::vec::Vec;
 use frame_support::{
@@ -74,6 +74,8 @@ impl pallet_hashrate::Config for Runtime {
 	type Session = Session;
 	type VrfOutput = AuthorVrf<Runtime>;
 	type Finality = Finality;
+	// Whoever lacks a chunk that its block asks for makes it for nothing.
+	type Data = ModelStorage;
 	type MinBond = MinBond;
 	type UnbondingBlocks = UnbondingBlocks;
 	type MaxCandidates = ConstU32<256>;

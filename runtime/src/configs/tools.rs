@@ -90,7 +90,16 @@ impl InstanceFilter<RuntimeCall> for ProxyType {
 						| pallet_task_market::Call::agree { .. }
 				),
 				RuntimeCall::Submissions(_) => true,
-				RuntimeCall::ModelStorage(_) => true,
+				// Time that is paid for is gone, so for longer than jobs need the owner pays itself.
+				RuntimeCall::ModelStorage(call) => {
+					use pallet_model_storage::Call;
+					matches!(
+						call,
+						Call::register { period: None, .. }
+							| Call::upload_chunk { .. }
+							| Call::remove { .. }
+					)
+				}
 				RuntimeCall::Verification(call) => !matches!(
 					call,
 					pallet_verification::Call::register { .. }

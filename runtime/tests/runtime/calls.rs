@@ -51,8 +51,11 @@ fn with_blob<'a>(bytes: &'a [u8]) -> (Chain, Chunked<'a>) {
 	let blob = Chunked::new(bytes);
 	let mut chain = Chain::development();
 	chain.run(1);
-	let register =
-		pallet_model_storage::Call::register { size: bytes.len() as u64, content: blob.content };
+	let register = pallet_model_storage::Call::register {
+		size: bytes.len() as u64,
+		content: blob.content,
+		period: None,
+	};
 	assert_ok!(chain.call(Bob, register));
 	(chain, blob)
 }
@@ -250,15 +253,16 @@ fn samples() -> Vec<RuntimeCall> {
 	];
 	let submissions = [R::commit { job: 0, commitment: root }, R::reveal { job: 0, reveal, salt }];
 	let storage = [
-		S::register { size: 1, content: root },
+		S::register { size: 1, content: root, period: None },
 		S::upload_chunk {
 			root,
 			index: 0,
 			proof: vec![root; 32].try_into().unwrap(),
 			bytes: vec![0; MAX_CHUNK as usize].try_into().unwrap(),
 		},
-		S::extend { root },
+		S::renew { root, blocks: 1 },
 		S::remove { root },
+		S::adopt { root, period: None },
 	];
 	let defendant = Defendant::Trainer { job: 0, who: who() };
 	let (target, claimed, leaves) = (Target::Model, Claimed::Other, Default::default());
@@ -392,7 +396,10 @@ fn every_call_of_ours_has_a_weight_and_fits_a_block() {
 	expect("Hashrate", pallet_hashrate::Call::<Runtime>::get_call_names());
 	expect("TaskMarket", pallet_task_market::Call::<Runtime>::get_call_names());
 	expect("Submissions", pallet_submissions::Call::<Runtime>::get_call_names());
-	expect("ModelStorage", pallet_model_storage::Call::<Runtime>::get_call_names());
+	// An inherent is no transaction.
+	let storage = pallet_model_storage::Call::<Runtime>::get_call_names();
+	let storage: Vec<&str> = storage.iter().copied().filter(|name| *name != "prove").collect();
+	expect("ModelStorage", &storage);
 	expect("Verification", pallet_verification::Call::<Runtime>::get_call_names());
 	expect("Drilling", pallet_drilling::Call::<Runtime>::get_call_names());
 	expect("Court", pallet_court::Call::<Runtime>::get_call_names());
@@ -448,7 +455,6 @@ fn a_worker_proxy_runs_errands_and_touches_no_money() {
 		"Drilling.retire",
 		"Drilling.reveal",
 		"Drilling.vote",
-		"ModelStorage.extend",
 		"ModelStorage.register",
 		"ModelStorage.remove",
 		"ModelStorage.upload_chunk",

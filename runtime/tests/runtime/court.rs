@@ -149,7 +149,9 @@ fn audited_job(
 	let model = Chunked::new(&model_bytes);
 	assert_eq!((model.root, model.chunks.len()), (result.model_root, 1));
 	let (size, content) = (model_bytes.len() as u64, model.content);
-	assert_ok!(chain.call(Alice, pallet_model_storage::Call::register { size, content }));
+	assert_ok!(
+		chain.call(Alice, pallet_model_storage::Call::register { size, content, period: None })
+	);
 	let upload = pallet_model_storage::Call::upload_chunk {
 		root: model.root,
 		index: 0,

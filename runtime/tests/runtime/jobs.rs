@@ -138,7 +138,9 @@ fn deliver_as(
 	assert_ok!(chain.call(Alice, pallet_submissions::Call::reveal { job, reveal, salt: SALT }));
 	assert!(chain.state(|| pallet_model_storage::Awaited::<Runtime>::contains_key(blob.root)));
 	let (size, content) = (model.len() as u64, blob.content);
-	assert_ok!(chain.call(Alice, pallet_model_storage::Call::register { size, content }));
+	assert_ok!(
+		chain.call(Alice, pallet_model_storage::Call::register { size, content, period: None })
+	);
 	for index in 0..blob.chunks.len() {
 		assert_eq!(view(chain, job).state, JobState::Revealing, "the model is not complete");
 		let upload = pallet_model_storage::Call::upload_chunk {

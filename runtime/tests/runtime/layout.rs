@@ -83,7 +83,7 @@ fn call_indices() {
 	assert_eq!(calls::<pallet_submissions::Call<Runtime>>(), ["commit", "reveal"]);
 	assert_eq!(
 		calls::<pallet_model_storage::Call<Runtime>>(),
-		["register", "upload_chunk", "extend", "remove"]
+		["register", "upload_chunk", "renew", "remove", "adopt", "prove"]
 	);
 	assert_eq!(
 		calls::<pallet_verification::Call<Runtime>>(),

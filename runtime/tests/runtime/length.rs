@@ -31,7 +31,9 @@ fn with_awaited(blob: &Chunked, size: usize) -> Chain {
 	let mut chain = Chain::development();
 	chain.run(1);
 	let (size, content) = (size as u64, blob.content);
-	assert_ok!(chain.call(Bob, pallet_model_storage::Call::register { size, content }));
+	assert_ok!(
+		chain.call(Bob, pallet_model_storage::Call::register { size, content, period: None })
+	);
 	chain.state(|| <ModelStorage as AwaitedBlobs<AccountId>>::expect(&blob.root));
 	chain
 }
@@ -108,7 +110,7 @@ fn an_awaited_blob_is_registered_in_a_block_that_is_full_of_remarks() {
 	}
 	let register = || -> RuntimeCall {
 		let (size, content) = (bytes.len() as u64, blob.content);
-		pallet_model_storage::Call::register { size, content }.into()
+		pallet_model_storage::Call::register { size, content, period: None }.into()
 	};
 	assert!(chain.apply(Bob, register()).is_err(), "nobody awaits it");
 	chain.state(|| <ModelStorage as AwaitedBlobs<AccountId>>::expect(&blob.root));

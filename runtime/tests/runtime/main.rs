@@ -13,3 +13,4 @@ mod offences;
 mod periods;
 mod presets;
 mod stints;
+mod storage;

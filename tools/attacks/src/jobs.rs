@@ -69,7 +69,7 @@ impl Model {
 		};
 		Rc::new(Self {
 			root: file.root,
-			register: register { size, content }.into(),
+			register: register { size, content, period: None }.into(),
 			uploads: (0..file.chunks.len()).map(upload).collect(),
 		})
 	}

@@ -407,7 +407,14 @@ impl World {
 		let file = Chunked::new(&bytes);
 		let known = self.chain.state(|| Runtime::blob(root));
 		let call = match known {
-			None => register { size: bytes.len() as u64, content: file.content },
+			None => {
+				// Mostly the usual period, and one that nobody can pay for.
+				let period = match self.rng.random_range(0..4) {
+					0 => Some(self.rng.random_range(0..6_000_000)),
+					_ => None,
+				};
+				register { size: bytes.len() as u64, content: file.content, period }
+			}
 			Some(blob) => {
 				let index = *blob.missing.first().unwrap_or(&0);
 				let chunk = file.chunks.get(index as usize)?.to_vec();
@@ -516,7 +523,14 @@ impl World {
 				self.stores(who, root)
 			}
 			(1..3, Some(root)) => self.stores(who, root),
-			(3..4, Some(root)) => Some((who, extend { root }.into())),
+			(3..4, Some(root)) => {
+				let blocks = self.rng.random_range(0..6_000_000);
+				let call = match self.rng.random() {
+					true => renew { root, blocks },
+					false => adopt { root, period: Some(blocks).filter(|blocks| *blocks % 2 == 0) },
+				};
+				Some((who, call.into()))
+			}
 			(_, Some(root)) => {
 				// Its owner, mostly.
 				let owner = self.chain.state(|| Runtime::blob(root)).map(|blob| blob.owner);

@@ -20,6 +20,22 @@ fn a_block_mints_the_reward() {
 }
 
 #[test]
+fn an_author_without_the_data_has_no_reward_and_the_block_is_good() {
+	Genesis::default().run(|| {
+		let (issued, author) = (Balances::total_issuance(), Balances::free_balance(2));
+		Keeps::set(false);
+		run_block(2);
+		Keeps::set(true);
+		assert_eq!(events(), vec![Event::BlockRewarded { author: 2, reward: 0, jackpot: 100 }]);
+		assert_eq!(Balances::free_balance(2), author);
+		assert_eq!(Balances::total_issuance(), issued + 100);
+		run_block(2);
+		assert_eq!(Balances::free_balance(2), author + 900);
+		assert!(!crate::Unpaid::<Test>::exists());
+	});
+}
+
+#[test]
 fn the_jackpot_rounds_down() {
 	Genesis::default().run(|| {
 		BlockReward::set(1_009);

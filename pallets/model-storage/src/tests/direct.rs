@@ -18,7 +18,8 @@ fn registered(data: &[u8]) -> Chunked<'_> {
 	assert_ok!(ModelStorage::register(
 		RuntimeOrigin::signed(ALICE),
 		data.len() as u64,
-		blob.content
+		blob.content,
+		None
 	));
 	blob
 }
@@ -59,7 +60,11 @@ fn a_marker_of_another_extrinsic_is_worthless() {
 	run(|| {
 		let data = bytes(10_000);
 		let blob = registered(&data);
-		TopLevelUpload::<Test>::put(Marker { extrinsic: 3, hash: H256::zero() });
+		TopLevelUpload::<Test>::put(Marker {
+			extrinsic: 3,
+			hash: H256::zero(),
+			value: H256::zero(),
+		});
 		System::set_extrinsic_index(4);
 		let call = upload_call(&blob, 0);
 		assert_noop!(
@@ -111,7 +116,11 @@ fn unsigned_uploads_are_refused() {
 				.err(),
 			Some(InvalidTransaction::UnknownOrigin.into())
 		);
-		TopLevelUpload::<Test>::put(Marker { extrinsic: 0, hash: H256::zero() });
+		TopLevelUpload::<Test>::put(Marker {
+			extrinsic: 0,
+			hash: H256::zero(),
+			value: H256::zero(),
+		});
 		assert_eq!(
 			call.dispatch(RuntimeOrigin::none()).unwrap_err().error,
 			sp_runtime::DispatchError::BadOrigin

@@ -1,6 +1,7 @@
 //! Tests, by behaviour.
 
 mod direct;
+mod proofs;
 mod random;
 mod register;
 mod retention;

@@ -1,18 +1,49 @@
 //! Random blobs, uploaded in random order, and random sequences of calls.
 
-use crate::{mock::*, HoldReason};
-use frame_support::traits::fungible::InspectHold;
+use crate::{mock::*, Chunks, Event, HoldReason, H256};
+use frame_support::{traits::fungible::InspectHold, weights::Weight};
 use proptest::prelude::*;
 use trainyard_protocol::blob::{chunk_hash, Chunked};
-use trainyard_traits::BlobStore;
+use trainyard_traits::{AwaitedBlobs, BlobStore};
 
 /// What somebody does.
 #[derive(Clone, Debug)]
 enum Act {
-	Register { who: AccountId, blob: usize },
-	Upload { who: AccountId, blob: usize, chunk: usize, spoil: bool },
-	Extend { who: AccountId, blob: usize },
-	Remove { who: AccountId, blob: usize },
+	Register {
+		who: AccountId,
+		blob: usize,
+	},
+	Upload {
+		who: AccountId,
+		blob: usize,
+		chunk: usize,
+		spoil: bool,
+	},
+	Renew {
+		who: AccountId,
+		blob: usize,
+		blocks: u32,
+	},
+	Adopt {
+		who: AccountId,
+		blob: usize,
+		period: u32,
+	},
+	Remove {
+		who: AccountId,
+		blob: usize,
+	},
+	Name {
+		blob: usize,
+	},
+	Release {
+		blob: usize,
+		keeper: AccountId,
+	},
+	/// A block whose author has some of the blobs.
+	Block {
+		has: [bool; 3],
+	},
 	Wait(u32),
 }
 
@@ -22,7 +53,13 @@ fn act() -> impl Strategy<Value = Act> {
 		2 => (who.clone(), 0..3usize).prop_map(|(who, blob)| Act::Register { who, blob }),
 		8 => (who.clone(), 0..3usize, 0..8usize, prop::bool::weighted(0.1))
 			.prop_map(|(who, blob, chunk, spoil)| Act::Upload { who, blob, chunk, spoil }),
-		1 => (who.clone(), 0..3usize).prop_map(|(who, blob)| Act::Extend { who, blob }),
+		1 => (who.clone(), 0..3usize, 0..500u32)
+			.prop_map(|(who, blob, blocks)| Act::Renew { who, blob, blocks }),
+		1 => (who.clone(), 0..3usize, 5..420u32)
+			.prop_map(|(who, blob, period)| Act::Adopt { who, blob, period }),
+		1 => (0..3usize).prop_map(|blob| Act::Name { blob }),
+		1 => (0..3usize, who.clone()).prop_map(|(blob, keeper)| Act::Release { blob, keeper }),
+		6 => any::<[bool; 3]>().prop_map(|has| Act::Block { has }),
 		2 => (who, 0..3usize).prop_map(|(who, blob)| Act::Remove { who, blob }),
 		1 => (1..60u32).prop_map(Act::Wait),
 	]
@@ -38,7 +75,7 @@ proptest! {
 			ModelStorage::register(
 				RuntimeOrigin::signed(ALICE),
 				data.len() as u64,
-				blob.content,
+				blob.content, None
 			)
 			.unwrap();
 			let mut order: Vec<usize> = (0..blob.chunks.len()).collect();
@@ -67,6 +104,7 @@ proptest! {
 		let blobs: Vec<Chunked> = files.iter().map(|f| Chunked::new(f)).collect();
 		new_test_ext().execute_with(|| {
 			let issuance = Balances::total_issuance();
+			let mut names: Vec<usize> = Vec::new();
 			for act in acts {
 				// Refusals are fine; a broken state is not.
 				match act {
@@ -74,7 +112,7 @@ proptest! {
 						let _ = ModelStorage::register(
 							RuntimeOrigin::signed(who),
 							files[blob].len() as u64,
-							blobs[blob].content,
+							blobs[blob].content, None
 						);
 					},
 					Act::Upload { who, blob, chunk, spoil } => {
@@ -88,8 +126,35 @@ proptest! {
 						let result = apply(who, call);
 						assert!(!(spoil && matches!(result, Ok(Ok(())))), "spoilt bytes were taken");
 					},
-					Act::Extend { who, blob } => {
-						let _ = ModelStorage::extend(RuntimeOrigin::signed(who), blobs[blob].root);
+					Act::Renew { who, blob, blocks } => {
+						let root = blobs[blob].root;
+						let _ = ModelStorage::renew(RuntimeOrigin::signed(who), root, blocks);
+					},
+					Act::Adopt { who, blob, period } => {
+						let (who, root) = (RuntimeOrigin::signed(who), blobs[blob].root);
+						let _ = frame_support::storage::with_storage_layer(|| {
+							ModelStorage::adopt(who, root, Some(period))
+						});
+					},
+					Act::Name { blob } => {
+						names.push(blob);
+						<ModelStorage as AwaitedBlobs<_>>::expect(&blobs[blob].root);
+					},
+					Act::Release { blob, keeper } => {
+						if let Some(at) = names.iter().position(|named| *named == blob) {
+							names.remove(at);
+							<ModelStorage as AwaitedBlobs<_>>::release(&blobs[blob].root, &[keeper]);
+						}
+					},
+					Act::Block { has } => {
+						let height = System::block_number() as u32 + 1;
+						Entropy::set(Some(H256::from_low_u64_be(height.into())));
+						let kept: Vec<&Chunked> =
+							blobs.iter().zip(has).filter(|(_, has)| *has).map(|(b, _)| b).collect();
+						let answers = answers(&kept);
+						begin(height);
+						let _ = ModelStorage::prove(RuntimeOrigin::none(), answers);
+						end(Weight::MAX);
 					},
 					Act::Remove { who, blob } => {
 						let _ = ModelStorage::remove(RuntimeOrigin::signed(who), blobs[blob].root);
@@ -98,18 +163,29 @@ proptest! {
 				}
 				ModelStorage::do_try_state().unwrap();
 			}
-			// Whatever happened, everything can be removed and everyone gets its money back.
-			System::set_block_number(System::block_number() + 1_000);
-			for blob in &blobs {
-				while ModelStorage::view(blob.root).is_some() {
-					ModelStorage::remove(RuntimeOrigin::signed(PAUPER), blob.root).unwrap();
-				}
+			// Whatever happened, everything goes, and what is not back was burned.
+			for blob in names {
+				<ModelStorage as AwaitedBlobs<_>>::release(&blobs[blob].root, &[]);
 			}
+			let last = System::block_number() as u32;
+			for height in last + 1_000..last + 2_300 {
+				silent_block(height);
+			}
+			for blob in &blobs {
+				assert_eq!(ModelStorage::view(blob.root), None);
+			}
+			let mut left = 0;
 			for who in [ALICE, BOB] {
 				assert_eq!(Balances::balance_on_hold(&HoldReason::Blob.into(), &who), 0);
-				assert_eq!(Balances::free_balance(who), ENDOWMENT);
+				left += ENDOWMENT - Balances::free_balance(who);
 			}
-			assert_eq!(Balances::total_issuance(), issuance);
+			assert_eq!(Balances::total_issuance(), issuance - left);
+			let burned = System::events().into_iter().filter_map(|record| match record.event {
+				RuntimeEvent::ModelStorage(Event::RentBurned { amount, .. }) => Some(amount),
+				_ => None,
+			});
+			assert_eq!(burned.sum::<u128>(), left);
+			assert_eq!(Chunks::<Test>::iter().count(), 0);
 			ModelStorage::do_try_state().unwrap();
 		});
 	}

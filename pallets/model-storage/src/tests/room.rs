@@ -18,7 +18,7 @@ use trainyard_traits::AwaitedBlobs;
 fn registered(data: &[u8]) -> Chunked<'_> {
 	let blob = Chunked::new(data);
 	let size = data.len() as u64;
-	assert_ok!(ModelStorage::register(RuntimeOrigin::signed(ALICE), size, blob.content));
+	assert_ok!(ModelStorage::register(RuntimeOrigin::signed(ALICE), size, blob.content, None));
 	blob
 }
 
@@ -203,7 +203,7 @@ fn what_makes_way_for_awaited_chunks_is_preferred_and_has_room() {
 		let data = bytes(12 * 4096);
 		let blob = Chunked::new(&data);
 		let register = |size: u64| -> RuntimeCall {
-			crate::Call::register { size, content: blob.content }.into()
+			crate::Call::register { size, content: blob.content, period: None }.into()
 		};
 		let remove = || -> RuntimeCall { crate::Call::remove { root: blob.root }.into() };
 		let size = data.len() as u64;
@@ -244,7 +244,10 @@ fn a_blob_that_cannot_be_is_not_urgent() {
 			let content = crate::H256([7; 32]);
 			let root = trainyard_protocol::blob::root_of(size, &content);
 			<ModelStorage as AwaitedBlobs<_>>::expect(&root);
-			assert_eq!(valid(BOB, crate::Call::register { size, content }.into()).priority, 0);
+			assert_eq!(
+				valid(BOB, crate::Call::register { size, content, period: None }.into()).priority,
+				0
+			);
 		}
 	});
 }

@@ -4,7 +4,7 @@ use crate::{
 	extension::{CHUNK_STORED, NO_SUCH_CHUNK, UNKNOWN_BLOB, WRONG_LENGTH, WRONG_PROOF},
 	mock::*,
 	types::Marker,
-	Blobs, Call, ChunkHashes, Error, Event, H256,
+	Blobs, Call, Chunks, Error, Event, H256,
 };
 use frame_support::assert_ok;
 use sp_runtime::{
@@ -42,14 +42,15 @@ fn with(
 }
 
 /// The mark of a checked upload.
-const MARKER: Marker = Marker { extrinsic: 0, hash: H256([0; 32]) };
+const MARKER: Marker = Marker { extrinsic: 0, hash: H256([0; 32]), value: H256([0; 32]) };
 
 fn registered(data: &[u8]) -> Chunked<'_> {
 	let blob = Chunked::new(data);
 	assert_ok!(ModelStorage::register(
 		RuntimeOrigin::signed(ALICE),
 		data.len() as u64,
-		blob.content
+		blob.content,
+		None
 	));
 	blob
 }
@@ -104,7 +105,7 @@ fn a_refused_chunk_tells_the_node_nothing() {
 		let wrong = with(upload_call(&blob, 1), |_, _, _, bytes| bytes[0] ^= 1);
 		assert_eq!(apply(ALICE, wrong), Err(refused(WRONG_PROOF)));
 		assert_eq!(Blobs::<Test>::get(blob.root).unwrap().stored, 0);
-		assert_eq!(ChunkHashes::<Test>::iter().count(), 0);
+		assert_eq!(Chunks::<Test>::iter().count(), 0);
 	});
 	assert!(ext.overlayed_changes().transaction_index_ops().is_empty());
 }
@@ -162,7 +163,12 @@ fn a_blob_of_another_size_is_never_complete() {
 		let data = bytes(10_000);
 		let blob = Chunked::new(&data);
 		for size in [9_999, 10_001] {
-			assert_ok!(ModelStorage::register(RuntimeOrigin::signed(ALICE), size, blob.content));
+			assert_ok!(ModelStorage::register(
+				RuntimeOrigin::signed(ALICE),
+				size,
+				blob.content,
+				None
+			));
 			let root = root_of(size, &blob.content);
 			assert_ne!(root, blob.root);
 			let last = with(upload_call(&blob, 2), |at, _, _, _| *at = root);

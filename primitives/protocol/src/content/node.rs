@@ -194,6 +194,59 @@ impl Node {
 		}
 	}
 
+	/// Returns the path of chunk `at` of this node, counted from its first, up to this node, from the
+	/// node's `own` bytes in a content of `bytes` bytes. Fails as [`value_of`](Self::value_of) does, and
+	/// with [`OpeningError::NoSuchChunk`]. Hashes all of the bytes once.
+	pub fn open_chunk(&self, bytes: u64, own: &[u8], at: u64) -> Result<Vec<H256>, OpeningError> {
+		let (begin, size) = self.place(bytes)?;
+		if own.len() as u64 != size {
+			return Err(OpeningError::ChunkLength);
+		}
+		if at >= self.chunks {
+			return Err(OpeningError::NoSuchChunk);
+		}
+		let start = |at: u64| begin.saturating_add(at.saturating_mul(CHUNK_BYTES));
+		let values = (0u64..).zip(own.chunks(CHUNK_BYTES as usize));
+		let values: Vec<H256> = values.map(|(at, chunk)| H256(subtree(start(at), chunk))).collect();
+		self.part_path(bytes, u64::BITS, &values, at)
+	}
+
+	/// Checks that `chunk` is chunk `at`, counted from the first, of this node of a content of `bytes`
+	/// bytes, which has this value, by the path that [`open_chunk`](Self::open_chunk) returns. Costs one
+	/// compression for each 64 bytes of the chunk and one for each entry.
+	pub fn verify_chunk(
+		&self,
+		bytes: u64,
+		value: &H256,
+		at: u64,
+		chunk: &[u8],
+		path: &[H256],
+	) -> Result<(), OpeningError> {
+		if !self.exists(bytes) {
+			return Err(OpeningError::NoSuchNode);
+		}
+		if at >= self.chunks {
+			return Err(OpeningError::NoSuchChunk);
+		}
+		let one = Node { begin: self.begin.saturating_add(at), chunks: 1 };
+		let is_whole = *self == Node::whole(bytes);
+		let mut rest = path.iter();
+		let found = climb_from(
+			self.chunks.saturating_sub(1),
+			CHUNK_BYTES,
+			vec![(at, one.value_of(bytes, chunk)?.0)],
+			|_, _| rest.next().map(|H256(node)| *node).ok_or(OpeningError::SiblingCount),
+			|left, right, is_last| merge(left, right, is_last && is_whole),
+		)?;
+		if rest.next().is_some() {
+			return Err(OpeningError::SiblingCount);
+		}
+		match H256(found) == *value {
+			true => Ok(()),
+			false => Err(OpeningError::Root),
+		}
+	}
+
 	/// Returns the number of chunks of each part but the last one, a power of two. Fails with
 	/// [`OpeningError::NoSuchNode`].
 	fn part_chunks(&self, bytes: u64, levels: u32) -> Result<u64, OpeningError> {

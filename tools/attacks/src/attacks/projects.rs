@@ -162,8 +162,11 @@ pub(super) fn enlist(scene: &mut Scene, who: &[Party], projects: &[ProjectId]) {
 /// Stores `bytes` as a blob of `who`; returns its root.
 fn store(scene: &mut Scene, who: &Party, bytes: &[u8]) -> H256 {
 	let file = Chunked::new(bytes);
-	let register =
-		pallet_model_storage::Call::register { size: bytes.len() as u64, content: file.content };
+	let register = pallet_model_storage::Call::register {
+		size: bytes.len() as u64,
+		content: file.content,
+		period: None,
+	};
 	scene.call(who, register).expect("it is new");
 	for (index, chunk) in file.chunks.iter().enumerate() {
 		let proof = file.proof(index).expect("there is such a chunk");

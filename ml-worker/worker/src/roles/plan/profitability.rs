@@ -56,7 +56,7 @@ pub struct Prices {
 	pub blob_base: Balance,
 	/// Deposit for each byte of a blob.
 	pub blob_byte: Balance,
-	/// Fee for each byte of a transaction.
+	/// Fee for each byte of a chunk, and the rent for a month of it.
 	pub fee_byte: Balance,
 	/// Fee for a small transaction.
 	pub fee_call: Balance,

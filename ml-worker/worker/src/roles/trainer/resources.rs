@@ -49,7 +49,11 @@ pub(super) async fn prices(chain: &Chain) -> Result<Prices, ChainError> {
 	let weight = |picoseconds: u64| (Compact(picoseconds), Compact(0u64)).encode();
 	let hashing = HASH_PICOSECONDS.saturating_mul(blob::MAX_CHUNK.into());
 	let hashing = fee(chain, "weight", weight(hashing)).await?;
-	let fee_byte = chunk.saturating_add(hashing) / u128::from(blob::MAX_CHUNK) + 1;
+	// A model is kept for a month, and what that costs is as gone as a fee.
+	let month = chain.constant("ModelStorage", "Retention").await?.unwrap_or_default();
+	let rent = deposit("RentPerKib").await?.unwrap_or_default().saturating_mul(month);
+	let fee_byte =
+		chunk.saturating_add(hashing) / u128::from(blob::MAX_CHUNK) + 1 + rent / 1_024 + 1;
 	let fee_call = fee(chain, "weight", weight(CALL_PICOSECONDS))
 		.await?
 		.saturating_add(fee(chain, "length", CALL_BYTES.to_le_bytes().to_vec()).await?);

@@ -26,6 +26,8 @@ pub enum Kind {
 	Blocks,
 	/// Fees of transactions.
 	Transactions,
+	/// The time for which the chain kept models and rescues.
+	Storage,
 	/// What was prepaid for bytes that were asked for.
 	Asked,
 	/// Deposits and stakes that were lost.
@@ -48,6 +50,7 @@ impl Kind {
 			Self::Bounty => "bounties",
 			Self::Blocks => "blocks",
 			Self::Transactions => "transactions",
+			Self::Storage => "storage",
 			Self::Asked => "bytes asked for",
 			Self::Lost => "lost",
 			Self::Spent => "own jobs",
@@ -248,6 +251,7 @@ fn attributed(
 			true => (Part::Node, Kind::Lost, None),
 			false => (Part::Driller, Kind::Lost, None),
 		},
+		Some("ModelStorage.Blob") => (Part::Trainer, Kind::Storage, None),
 		Some("Stints.Driller") => (Part::Driller, Kind::Lost, None),
 		Some("Drilling.Project") => (Part::Account, Kind::Spent, None),
 		Some(_) => (Part::Account, Kind::Other, job),

@@ -71,8 +71,8 @@ fn explained(hold: &Hold, facts: &Facts) -> Vec<Locked> {
 			let expiries = facts.blobs.iter().map(|blob| blob.expires);
 			let why = match expiries.clone().min() {
 				Some(first) => format!(
-					"{} blob(s) on chain, models and rescues: each returns when it expires, the first \
-					 after block {first}",
+					"{} blob(s) on chain, models and rescues: each returns, less the rent for its \
+					 time, within a day after it expires, the first after block {first}",
 					facts.blobs.len()
 				),
 				None => "blobs on chain, until they expire".to_owned(),
