@@ -4,6 +4,7 @@
 //! It is a library, so that the binary and the tests share one compilation of it.
 
 pub mod chain_spec;
+pub mod chunks;
 pub mod cli;
 pub mod client;
 pub mod command;

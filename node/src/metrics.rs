@@ -112,7 +112,10 @@ pub struct Metrics {
 	failures: Counter<U64>,
 }
 
-fn gauge<P: Atomic + 'static>(
+/// A gauge of whole numbers.
+pub(crate) type Gauge64 = Gauge<U64>;
+
+pub(crate) fn gauge<P: Atomic + 'static>(
 	registry: &Registry,
 	name: &str,
 	help: &str,

@@ -1,6 +1,12 @@
 //! Puts the parts of a node together: client, transaction pool, BABE, GRANDPA, network.
 
 use crate::{
+	chunks::{
+		answers::{self, KeptChunks},
+		fetch,
+		keeper::{self, Keeper},
+		store::ChunkStore,
+	},
 	client::{FullBackend, FullClient, FullPool, FullSelectChain},
 	equivocations,
 	finality::FinalHeight,
@@ -13,8 +19,8 @@ use sc_consensus_babe::{BabeLink, BabeWorkerHandle, SlotProportion};
 use sc_consensus_grandpa::{GrandpaPruningFilter, LinkHalf, SharedVoterState};
 use sc_network::service::traits::NetworkBackend;
 use sc_service::{
-	Configuration, Error as ServiceError, PartialComponents, SpawnTasksParams, TaskManager,
-	WarpSyncConfig,
+	BlocksPruning, Configuration, Error as ServiceError, PartialComponents, SpawnTasksParams,
+	TaskManager, WarpSyncConfig,
 };
 use sc_telemetry::{Telemetry, TelemetryWorker};
 use sc_transaction_pool_api::OffchainTransactionPoolFactory;
@@ -72,21 +78,29 @@ fn inherents(slot_duration: SlotDuration) -> BabeCreateInherentDataProviders<Blo
 	})
 }
 
-/// The same for a block that this node makes, which says what it knows to be final.
+/// The same for a block that this node makes, which says what it knows to be final and shows what it has
+/// of the chunks that the block asks for.
 fn inherents_of_author(
 	slot_duration: SlotDuration,
 	client: Arc<FullClient>,
+	chunks: Arc<ChunkStore<FullClient>>,
 ) -> impl CreateInherentDataProviders<
 	Block,
 	(),
-	InherentDataProviders = (SlotProvider, sp_timestamp::InherentDataProvider, FinalHeight),
+	InherentDataProviders = (
+		SlotProvider,
+		sp_timestamp::InherentDataProvider,
+		FinalHeight,
+		KeptChunks,
+	),
 > {
-	move |_, ()| {
+	move |parent, ()| {
 		let last = FinalHeight(client.info().finalized_number);
+		let kept = answers::answer(&client, &chunks, parent);
 		async move {
 			let timestamp = sp_timestamp::InherentDataProvider::from_system_time();
 			let slot = SlotProvider::from_timestamp_and_slot_duration(*timestamp, slot_duration);
-			Ok((slot, timestamp, last))
+			Ok((slot, timestamp, last, kept))
 		}
 	}
 }
@@ -210,6 +224,19 @@ where
 		);
 	net_config.add_notification_protocol(grandpa_protocol_config);
 
+	let folder = config.base_path.config_dir(config.chain_spec.id()).join("chunks");
+	let store = ChunkStore::open(client.clone(), folder.clone()).map_err(|e| {
+		ServiceError::Other(format!("cannot keep chunks in {}: {e}", folder.display()))
+	})?;
+	let store = Arc::new(store);
+	let (chunk_protocol, chunk_requests) = fetch::protocol::<N>(&genesis_hash);
+	net_config.add_request_response_protocol(chunk_protocol);
+	task_manager.spawn_handle().spawn_blocking(
+		"serve-chunks",
+		None,
+		fetch::serve(store.clone(), chunk_requests),
+	);
+
 	let warp_sync = Arc::new(sc_consensus_grandpa::warp_proof::NetworkProvider::new(
 		backend.clone(),
 		grandpa_link.shared_authority_set().clone(),
@@ -271,8 +298,25 @@ where
 		);
 	}
 
+	let shared = keeper::Shared::default();
+	let metrics = prometheus_registry.as_ref().map(keeper::Metrics::register).transpose();
+	let keeper = Keeper {
+		client: client.clone(),
+		sync: sync_service.clone(),
+		network: network.clone(),
+		protocol: fetch::protocol_name(&genesis_hash),
+		store: store.clone(),
+		prunes: matches!(config.blocks_pruning, BlocksPruning::Some(_)),
+		shared: shared.clone(),
+		metrics: metrics
+			.map_err(|e| ServiceError::Other(format!("cannot register metrics: {e}")))?,
+	};
+	task_manager.spawn_handle().spawn_blocking("keep-chunks", None, keeper.run());
+
 	let rpc_deps = rpc::Deps {
 		client: client.clone(),
+		chunks: store.clone(),
+		keeping: shared,
 		pool: transaction_pool.clone(),
 		select_chain: select_chain.clone(),
 		chain_spec: config.chain_spec.cloned_box(),
@@ -333,7 +377,11 @@ where
 			block_import,
 			sync_oracle: sync_service.clone(),
 			justification_sync_link: sync_service.clone(),
-			create_inherent_data_providers: inherents_of_author(slot_duration, client.clone()),
+			create_inherent_data_providers: inherents_of_author(
+				slot_duration,
+				client.clone(),
+				store,
+			),
 			force_authoring,
 			backoff_authoring_blocks: None::<()>,
 			babe_link,

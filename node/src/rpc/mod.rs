@@ -3,7 +3,10 @@
 
 pub mod trainyard;
 
-use crate::client::{FullBackend, FullClient, FullPool, FullSelectChain};
+use crate::{
+	chunks::{keeper::Shared, store::ChunkStore},
+	client::{FullBackend, FullClient, FullPool, FullSelectChain},
+};
 use jsonrpsee::RpcModule;
 use sc_consensus_babe::BabeWorkerHandle;
 use sc_consensus_grandpa::{
@@ -18,6 +21,10 @@ use trainyard_runtime::{opaque::Block, BlockNumber, Hash};
 pub struct Deps {
 	/// The client.
 	pub client: Arc<FullClient>,
+	/// Where chunks are.
+	pub chunks: Arc<ChunkStore<FullClient>>,
+	/// What this node has of them.
+	pub keeping: Shared,
 	/// The transaction pool.
 	pub pool: Arc<FullPool>,
 	/// Chooses the best chain.
@@ -57,7 +64,8 @@ pub fn create(
 	use substrate_frame_rpc_system::{System, SystemApiServer};
 	use trainyard::{Trainyard, TrainyardRpcServer};
 
-	let Deps { client, pool, select_chain, chain_spec, keystore, babe, grandpa } = deps;
+	let Deps { client, chunks, keeping, pool, select_chain, chain_spec, keystore, babe, grandpa } =
+		deps;
 	let mut module = RpcModule::new(());
 	module.merge(System::new(client.clone(), pool.clone()).into_rpc())?;
 	module.merge(TransactionPayment::new(client.clone()).into_rpc())?;
@@ -83,6 +91,6 @@ pub fn create(
 		)?
 		.into_rpc(),
 	)?;
-	module.merge(Trainyard::new(client.clone()).into_rpc())?;
+	module.merge(Trainyard::new(client.clone(), chunks.clone(), keeping.clone()).into_rpc())?;
 	Ok(module)
 }

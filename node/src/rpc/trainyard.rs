@@ -1,17 +1,23 @@
 //! `trainyard_*`: what clients need and the metadata does not give.
 
+use crate::chunks::{
+	keeper::{Shared, Status},
+	store::{ChunkStore, Indexed},
+};
 use jsonrpsee::{
 	core::RpcResult,
 	proc_macros::rpc,
 	types::{error::INTERNAL_ERROR_CODE, ErrorObjectOwned},
 };
-use sc_client_api::BlockBackend;
 use sp_api::ProvideRuntimeApi;
 use sp_blockchain::HeaderBackend;
 use sp_core::{Bytes, H256};
-use std::{fmt::Display, sync::Arc};
+use std::{
+	fmt::Display,
+	sync::{Arc, PoisonError},
+};
 use trainyard_protocol::{
-	blob,
+	retention::KeepingView,
 	views::{BlobView, DisputeView, JobView},
 	JobId,
 };
@@ -41,28 +47,34 @@ pub trait TrainyardRpc {
 	/// none with this root.
 	#[method(name = "trainyard_blob", blocking)]
 	fn blob(&self, root: H256) -> RpcResult<Option<BlobView<AccountId>>>;
+
+	/// Returns what keeping a stored blob costs, when it ends, and which of its chunks are doubted or
+	/// lost; null where there is none with this root.
+	#[method(name = "trainyard_keeping", blocking)]
+	fn keeping(&self, root: H256) -> RpcResult<Option<KeepingView>>;
+
+	/// Returns what this node has of what the chain retains, and what to do where it lacks something.
+	#[method(name = "trainyard_storage")]
+	fn storage(&self) -> RpcResult<Status>;
 }
 
 /// Answers [`TrainyardRpc`] from a client.
 pub struct Trainyard<C> {
 	client: Arc<C>,
+	chunks: Arc<ChunkStore<C>>,
+	kept: Shared,
 }
 
 impl<C> Trainyard<C> {
-	/// Answers from `client`.
-	pub fn new(client: Arc<C>) -> Self {
-		Self { client }
+	/// Answers from `client`, its chunks, and what the node says that it keeps.
+	pub fn new(client: Arc<C>, chunks: Arc<ChunkStore<C>>, kept: Shared) -> Self {
+		Self { client, chunks, kept }
 	}
 }
 
 impl<C> TrainyardRpcServer for Trainyard<C>
 where
-	C: ProvideRuntimeApi<Block>
-		+ HeaderBackend<Block>
-		+ BlockBackend<Block>
-		+ Send
-		+ Sync
-		+ 'static,
+	C: ProvideRuntimeApi<Block> + HeaderBackend<Block> + Indexed + Send + Sync + 'static,
 	C::Api: TrainyardApi<Block, AccountId>,
 {
 	fn model_chunk(&self, root: H256, index: u32) -> RpcResult<Option<Bytes>> {
@@ -71,24 +83,14 @@ where
 		let Some(hash) = hash.map_err(failed("look up the chunk in the state"))? else {
 			return Ok(None);
 		};
-		let bytes = self.client.indexed_transaction(hash);
-		let bytes =
-			bytes.map_err(failed("read the chunk from the database"))?.ok_or_else(|| {
-				ErrorObjectOwned::owned(
-					INTERNAL_ERROR_CODE,
-					format!(
-					"chunk {index} of {root:?} is on chain, but this node has pruned it or synced \
-					 without block bodies; ask another node, or run one with --blocks-pruning archive"
-				),
-					None::<()>,
-				)
-			})?;
-		// The database keeps what the runtime named, so this holds unless the disk failed.
-		if blob::chunk_hash(&bytes) != hash {
-			return Err(failed("read the chunk from the database")(
-				"its bytes do not match its hash",
-			));
-		}
+		let bytes = self.chunks.get(&hash).ok_or_else(|| {
+			let reason = format!(
+				"chunk {index} of {root:?} is on chain, but this node lacks it: it came without block \
+				 bodies, pruned it, or its disk is damaged. It fetches it from its peers; ask it later, \
+				 or another node (trainyard_storage says what it lacks)"
+			);
+			ErrorObjectOwned::owned(INTERNAL_ERROR_CODE, reason, None::<()>)
+		})?;
 		Ok(Some(bytes.into()))
 	}
 
@@ -110,6 +112,15 @@ where
 	fn blob(&self, root: H256) -> RpcResult<Option<BlobView<AccountId>>> {
 		let best = self.client.info().best_hash;
 		self.client.runtime_api().blob(best, root).map_err(failed("look up the blob"))
+	}
+
+	fn keeping(&self, root: H256) -> RpcResult<Option<KeepingView>> {
+		let best = self.client.info().best_hash;
+		self.client.runtime_api().keeping(best, root).map_err(failed("look up the blob"))
+	}
+
+	fn storage(&self) -> RpcResult<Status> {
+		Ok(self.kept.lock().unwrap_or_else(PoisonError::into_inner).clone())
 	}
 }
 

@@ -2,6 +2,7 @@
 //! would compile the whole service a second time.
 
 mod chain_spec;
+mod chunks;
 mod claims;
 mod cli;
 mod dev_node;
