@@ -53,7 +53,7 @@ const chunksOf = (node) => join(node.base, 'chains', 'trainyard_dev', 'chunks');
 const hex = (bytes) => `0x${Buffer.from(bytes).toString('hex')}`;
 
 /** The blob of the tests, on chain. */
-const bytes = Uint8Array.from({ length: 300_000 }, (_, i) => (i * 31 + (i >> 8) * 7) % 256);
+const bytes = Uint8Array.from({ length: 300_000 }, (_, i) => (i * 31 + (i >> 8) * 7 + (i >> 16) * 13) % 256);
 const blob = cutBlob(bytes);
 const root = hex(blob.root);
 

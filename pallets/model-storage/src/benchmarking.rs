@@ -216,6 +216,7 @@ mod benchmarks {
 		for index in 0..2 {
 			Pallet::<T>::list(root, index, MAX_CHUNK, H256([2; 32]), H256([5; 32]));
 		}
+		LastFound::<T>::put(1);
 		let late = T::LostAfter::get();
 		frame_system::Pallet::<T>::set_block_number(late.into());
 

@@ -190,6 +190,10 @@ pub mod pallet {
 	pub type Doubted<T: Config> =
 		StorageValue<_, BoundedVec<Doubt, ConstU32<MAX_DOUBTED>>, ValueQuery>;
 
+	/// The latest block whose author showed a doubted chunk.
+	#[pallet::storage]
+	pub type LastFound<T: Config> = StorageValue<_, BlockNumber, ValueQuery>;
+
 	/// How many chunks are lost.
 	#[pallet::storage]
 	pub type LostChunks<T: Config> = StorageValue<_, u32, ValueQuery>;

@@ -7,13 +7,15 @@
 //! shows it, in any block, or uploads it again, clears it. If nobody does for [`Config::LostAfter`]
 //! blocks it is *lost*: nobody is asked for it, and it can be uploaded again.
 //!
-//! While [`MAX_DOUBTED`] chunks are doubted none of the others is drawn, so that each of these is asked
-//! for often enough before it counts as lost.
+//! At most [`MAX_DOUBTED`] chunks are doubted at a time, so each of them is asked for often enough before
+//! it counts as lost. While there are as many, and nobody showed a doubted chunk for as many blocks, none
+//! of the others is drawn: then everybody has lost much. Where somebody does show them others are drawn,
+//! and who lacks them has no reward: a majority that stores nothing does not excuse itself by doubts.
 
 use crate::{
 	types::{Chunk, Doubt, Draw, Place, Slot},
-	Asked, BlobOf, Blobs, Chunks, Config, Doubted, Error, Event, LostChunks, Pallet, Retained,
-	RetainedCount, H256,
+	Asked, BlobOf, Blobs, Chunks, Config, Doubted, Error, Event, LastFound, LostChunks, Pallet,
+	Retained, RetainedCount, H256,
 };
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -69,7 +71,7 @@ impl<T: Config> Pallet<T> {
 		true
 	}
 
-	/// Forgets that these chunks of a blob are doubted.
+	/// Forgets that these chunks of a blob are doubted, since they are here or given up.
 	pub(crate) fn forget_doubts(root: &H256, indices: Range<u32>) {
 		Doubted::<T>::mutate(|all| {
 			all.retain(|doubt| doubt.root != *root || !indices.contains(&doubt.index));
@@ -91,7 +93,11 @@ impl<T: Config> Pallet<T> {
 		}
 		let seed = retention::seed(T::Entropy::get().as_ref(), height);
 		let is_full = doubts.len() as u64 >= u64::from(MAX_DOUBTED);
-		let drawn = if count == 0 || is_full { None } else { Self::draw_listed(&seed, count) };
+		let nobody_has_any = || height.saturating_sub(LastFound::<T>::get()) > MAX_DOUBTED;
+		let drawn = match count == 0 || is_full && nobody_has_any() {
+			true => None,
+			false => Self::draw_listed(&seed, count),
+		};
 		let turn = u64::from(height).checked_rem(doubts.len() as u64);
 		let doubted = turn.and_then(|turn| doubts.get(usize::try_from(turn).ok()?));
 		let doubted = doubted.map(|doubt| (doubt.root, doubt.index));
@@ -164,6 +170,7 @@ impl<T: Config> Pallet<T> {
 		if chunk.place == Place::Doubted {
 			Self::forget_doubts(&root, index..index.saturating_add(1));
 			Self::list(root, index, length, chunk.hash, chunk.value);
+			LastFound::<T>::put(Self::now());
 			Self::deposit_event(Event::ChunkFound { root, index });
 		}
 	}
@@ -192,6 +199,7 @@ impl<T: Config> Pallet<T> {
 		let Some(chunk) = Chunks::<T>::get(root, index) else { return };
 		let Place::Listed(place) = chunk.place else { return };
 		let doubt = Doubt { root, index, since: Self::now() };
+		// Where the list is full it stays where it is, and may be drawn again.
 		if Doubted::<T>::try_append(doubt).is_err() {
 			return;
 		}

@@ -218,6 +218,26 @@ fn a_cartel_does_not_make_others_lose_a_chunk() {
 	});
 }
 
+/// Nine authors of ten store nothing. Their doubts fill the list, which the tenth cannot clear as fast;
+/// they lose their rewards all the same.
+#[test]
+fn a_majority_that_stores_nothing_is_not_paid() {
+	run(|| {
+		let files: Vec<Vec<u8>> = (0..5).map(|i| bytes(250_000 + i)).collect();
+		let blobs: Vec<Chunked> = files.iter().map(|file| Chunked::new(file)).collect();
+		blobs.iter().zip(&files).for_each(|(blob, file)| store(blob, file.len()));
+		let all: Vec<&Chunked> = blobs.iter().collect();
+		let mut paid = 0;
+		for height in 2..400 {
+			let honest = height % 10 == 0;
+			let rewarded = block(height, if honest { &all } else { &[] });
+			assert!(rewarded || !honest);
+			paid += u32::from(rewarded && !honest);
+		}
+		assert_eq!(paid, 0);
+	});
+}
+
 /// Everybody loses everything: the list of doubts fills, then nobody is asked for more, and each of the
 /// doubted is asked for in its turn until it is lost.
 #[test]
