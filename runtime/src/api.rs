@@ -14,7 +14,7 @@ use trainyard_protocol::{
 	stint::{ReportView, StintView},
 	views::{
 		BlobView, DisputeView, FinalityView, JobView, ListingView, MarketView, QuoteView,
-		TrainerView, VerifierView,
+		StoredView, TrainerView, VerifierView,
 	},
 	JobId, H256,
 };
@@ -65,6 +65,10 @@ sp_api::decl_runtime_apis! {
 
 		/// Returns the blob with this root.
 		fn blob(root: H256) -> Option<BlobView<AccountId>>;
+
+		/// Returns `count` blobs, at most 1,000, after the root `after`, by root. If there are fewer than
+		/// asked for, there are no more.
+		fn stored(after: Option<H256>, count: u32) -> Vec<StoredView<AccountId>>;
 
 		/// Returns the relays about results of a job that run, by number.
 		fn relays_of(job: JobId) -> Vec<RelayView<AccountId>>;

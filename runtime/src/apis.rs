@@ -33,7 +33,7 @@ use trainyard_protocol::{
 	stint::{ReportView, StintView},
 	views::{
 		BlobView, DisputeView, FinalityView, JobView, ListingView, MarketView, QuoteView,
-		TrainerView, VerifierView,
+		StoredView, TrainerView, VerifierView,
 	},
 	JobId, H256, PROTOCOL_VERSION,
 };
@@ -314,6 +314,10 @@ impl_runtime_apis! {
 
 		fn blob(root: H256) -> Option<BlobView<AccountId>> {
 			views::blob(root)
+		}
+
+		fn stored(after: Option<H256>, count: u32) -> Vec<StoredView<AccountId>> {
+			views::stored(after, count)
 		}
 
 		fn chunk_hash(root: H256, index: u32) -> Option<H256> {

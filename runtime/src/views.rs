@@ -13,7 +13,7 @@ use trainyard_protocol::{
 	relay::RelayView,
 	views::{
 		BlobView, DisputeTurn, DisputeView, JobView, ListingView, MarketView, QuoteView,
-		TrainerView, VerifierView,
+		StoredView, TrainerView, VerifierView,
 	},
 	JobId, H256,
 };
@@ -126,6 +126,11 @@ pub fn listings(after: Option<AccountId>, count: u32) -> Vec<ListingView<Account
 /// Returns the blob with this root.
 pub fn blob(root: H256) -> Option<BlobView<AccountId>> {
 	ModelStorage::view(root)
+}
+
+/// Returns `count` blobs, at most [`MAX_PAGE`], after `after` by root.
+pub fn stored(after: Option<H256>, count: u32) -> Vec<StoredView<AccountId>> {
+	ModelStorage::stored_after(after, count.min(MAX_PAGE))
 }
 
 /// Returns the `blake2_256` of chunk `index` of the blob `root`, once stored.

@@ -33,10 +33,15 @@ export class Record {
 				seen: at,
 				finalized: null,
 				nodes: new Set(),
+				/** When each node had it. */
+				arrived: new Map(),
 			};
 			this.blocks.set(hash, block);
 		}
-		if (node !== undefined) block.nodes.add(node);
+		if (node !== undefined) {
+			block.nodes.add(node);
+			if (!block.arrived.has(node)) block.arrived.set(node, at);
+		}
 		return block;
 	}
 

@@ -1,8 +1,14 @@
 //! Stores files on chain, chunk by chunk, and reads them back.
 
+mod downloading;
+mod outline;
 mod storing;
+mod uploading;
 
+pub use downloading::{download, Fetched, Got};
+pub use outline::Outline;
 pub use storing::{store, store_chunks};
+pub use uploading::{cost, upload, Cost, Progress, Report, Settings, Source};
 
 use super::{Chain, ChainError, TxError};
 use futures::{stream, Stream, StreamExt, TryStreamExt};
@@ -72,6 +78,38 @@ pub enum BlobError {
 		size: u64,
 		/// The caller's limit.
 		limit: u64,
+	},
+	/// The blob went away from the chain while it was read.
+	#[error("blob {root:?} is on the chain no more, or only in part: it has expired and was removed. {missing} of {chunks} chunks had not come")]
+	Gone {
+		/// The root.
+		root: H256,
+		/// Chunks that did not come.
+		missing: usize,
+		/// Chunks in all.
+		chunks: u32,
+	},
+	/// No node is left that could be asked.
+	#[error("{missing} of {chunks} chunks of blob {root:?} could be had from none of the nodes: name another one that keeps old blocks")]
+	NobodyHas {
+		/// The root.
+		root: H256,
+		/// Chunks that did not come.
+		missing: usize,
+		/// Chunks in all.
+		chunks: u32,
+	},
+	/// The file is not any more what it was when storing began.
+	#[error("{} changed while it was stored: what it is now has another root", .path.display())]
+	Changed {
+		/// The file.
+		path: PathBuf,
+	},
+	/// No sender can pay.
+	#[error("no sender can pay the fees any more: {reason}. What is stored stays; put money on an account and store the file again")]
+	Poor {
+		/// The node's words.
+		reason: String,
 	},
 	/// There is nothing to store.
 	#[error("an empty file cannot be stored on chain")]

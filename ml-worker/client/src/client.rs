@@ -204,7 +204,7 @@ impl Chain {
 	}
 
 	/// Runs one request, named `method` for messages.
-	async fn ask<T, F>(
+	pub(super) async fn ask<T, F>(
 		&self,
 		method: &str,
 		request: impl FnOnce(Arc<Connection>) -> F,
@@ -254,10 +254,19 @@ impl Chain {
 		args: impl Encode,
 		at: Option<H256>,
 	) -> Result<T, ChainError> {
-		let method = format!("TrainyardApi_{method}");
-		let bytes = self.state_call(&method, args.encode(), at).await?;
+		self.call(&format!("TrainyardApi_{method}"), args, at).await
+	}
+
+	/// Calls any runtime API by its whole name, at block `at` or at the best block.
+	pub(super) async fn call<T: Decode>(
+		&self,
+		method: &str,
+		args: impl Encode,
+		at: Option<H256>,
+	) -> Result<T, ChainError> {
+		let bytes = self.state_call(method, args.encode(), at).await?;
 		T::decode_all(&mut &bytes[..])
-			.map_err(|e| ChainError::Unreadable { method, reason: e.to_string() })
+			.map_err(|e| ChainError::Unreadable { method: method.into(), reason: e.to_string() })
 	}
 
 	/// Calls any runtime API: SCALE bytes in, SCALE bytes out.

@@ -6,7 +6,7 @@ use super::{
 	AccountId32, AuditView, ChainError, Findings, GroupVerdict, GroupView, JobView, MemberView,
 	ProjectView,
 };
-use codec::Encode;
+use codec::{Decode, Encode};
 use serde_json::{json, Value};
 use std::{
 	collections::BTreeMap,
@@ -26,6 +26,7 @@ use trainyard_protocol::{
 	audit::{AuditPhase, Rejection},
 	drill::{Mismatch, ProjectState, Template},
 	job::{JobState, Settlement, Terms, WorkResult},
+	views::ChunkValues,
 	vrf::VrfSignature,
 	JobId, Text, H256,
 };
@@ -34,7 +35,8 @@ use trainyard_protocol::{
 pub const URL: &str = "ws://fake";
 
 /// The answer of the runtime to a method with its arguments at a height: SCALE bytes, or the node's
-/// refusal. It also answers the node's own `trainyard_modelChunk`, with root and index as arguments.
+/// refusal. It also answers the node's own `trainyard_modelChunk`, with root and index as arguments, where
+/// the refusal "null" is the answer null, and `trainyard_chunkValues`, by size and values.
 type Runtime = dyn Fn(&str, &[u8], u32) -> Result<Vec<u8>, &'static str> + Send + Sync;
 
 /// A node that answers what a worker asks for, except subscriptions and metadata.
@@ -365,6 +367,22 @@ impl FakeNode {
 				let arguments = (H256(bytes(0).try_into().unwrap()), index as u32).encode();
 				match (self.runtime)(method, &arguments, self.height.load(Ordering::SeqCst)) {
 					Ok(chunk) => Ok(json!(format!("0x{}", hex::encode(chunk)))),
+					Err("null") => Ok(Value::Null),
+					Err(reason) => {
+						Err(UserError { code: 4003, message: reason.to_owned(), data: None })
+					}
+				}
+			}
+			"trainyard_chunkValues" => {
+				let number =
+					|at: usize| params.get(at).and_then(Value::as_u64).unwrap_or_default() as u32;
+				let root = H256(bytes(0).try_into().unwrap());
+				let arguments = (root, number(1), number(2)).encode();
+				match (self.runtime)(method, &arguments, self.height.load(Ordering::SeqCst)) {
+					Ok(answer) => {
+						let (size, values) = Decode::decode(&mut &answer[..]).unwrap();
+						Ok(serde_json::to_value(ChunkValues { size, values }).unwrap())
+					}
 					Err(reason) => {
 						Err(UserError { code: 4003, message: reason.to_owned(), data: None })
 					}

@@ -42,7 +42,7 @@ pub use client::{Chain, Head, Link};
 pub use error::ChainError;
 pub use forced::ForcedKey;
 pub use queries::Account;
-pub use transact::{Included, Pending, Transactor, TxError, MORTALITY};
+pub use transact::{Form, Included, Pending, Refusal, Transactor, TxError, MORTALITY};
 pub use vrf::VrfKey;
 
 pub use subxt::utils::AccountId32;
@@ -83,6 +83,8 @@ pub type RelaySeatView = relay::RelaySeatView<AccountId32>;
 pub type ListingView = views::ListingView<AccountId32>;
 /// A blob on chain.
 pub type BlobView = views::BlobView<AccountId32>;
+/// A blob as it stands in the list of all.
+pub type StoredView = views::StoredView<AccountId32>;
 /// A project of drilling.
 pub type ProjectView = drill::ProjectView<AccountId32>;
 /// A unit of drilling in the hands of drillers, or of verifiers.

@@ -2,7 +2,7 @@
 
 use super::{
 	client::Chain, AccountId32, AssignmentView, BlobView, ChainError, FinalityView, JobView,
-	ListingView, ProjectView, RelayView, ReportView, TrainerView,
+	ListingView, ProjectView, RelayView, ReportView, StoredView, TrainerView,
 };
 use codec::Decode;
 use std::{collections::BTreeSet, future::Future};
@@ -11,8 +11,9 @@ use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
 	drill::{ProjectId, UnitOutcome},
 	job::{Balance, Terms},
+	retention::KeepingView,
 	stint::StintView,
-	views::{MarketView, QuoteView, VerifierView},
+	views::{ChunkValues, MarketView, QuoteView, VerifierView},
 	JobId, H256,
 };
 
@@ -146,6 +147,38 @@ impl Chain {
 	/// Returns the blob with this root.
 	pub async fn blob(&self, root: H256) -> Result<Option<BlobView>, ChainError> {
 		self.api("blob", root, None).await
+	}
+
+	/// Returns the blob with this root, at block `at`.
+	pub async fn blob_at(&self, root: H256, at: H256) -> Result<Option<BlobView>, ChainError> {
+		self.api("blob", root, Some(at)).await
+	}
+
+	/// Returns what keeping the blob with this root costs, and when it ends.
+	pub async fn keeping(&self, root: H256) -> Result<Option<KeepingView>, ChainError> {
+		self.api("keeping", root, None).await
+	}
+
+	/// Returns all blobs, by root. A node returns a part at a time.
+	pub async fn stored_blobs(&self) -> Result<Vec<StoredView>, ChainError> {
+		let ask = |last| self.api("stored", (last, ENTRIES_AT_ONCE), None);
+		let mut all = in_pages(ENTRIES_AT_ONCE, |one: &StoredView| one.root, ask).await?;
+		all.sort_by_key(|one| one.root);
+		Ok(all)
+	}
+
+	/// Returns the values of chunks `first` to at most `first + count` of the blob `root` in the tree
+	/// over its content, with its size, as the node computes them from the bytes that it has; `None`
+	/// where the chain has no such blob. A node returns at most
+	/// [`VALUES_AT_ONCE`](trainyard_protocol::blob::VALUES_AT_ONCE), and none past the last chunk.
+	pub async fn chunk_values(
+		&self,
+		root: H256,
+		first: u32,
+		count: u32,
+	) -> Result<Option<ChunkValues>, ChainError> {
+		let root = subxt::utils::H256(root.0);
+		self.rpc("trainyard_chunkValues", rpc_params![root, first, count]).await
 	}
 
 	/// Returns all drilling projects on record, by number. A node returns a part at a time.

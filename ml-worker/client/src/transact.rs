@@ -1,5 +1,9 @@
 //! Signs and sends transactions, and reports what became of them.
 
+mod offer;
+
+pub use offer::{Form, Refusal};
+
 use super::{
 	client::{root_cause, user_error, Config, Connection},
 	keys, AccountId32, Call, Chain, ChainError, ForcedKey, Head, VrfKey,

@@ -17,8 +17,9 @@ use std::{
 	sync::{Arc, PoisonError},
 };
 use trainyard_protocol::{
+	blob,
 	retention::KeepingView,
-	views::{BlobView, DisputeView, JobView},
+	views::{BlobView, ChunkValues, DisputeView, JobView},
 	JobId,
 };
 use trainyard_runtime::{api::TrainyardApi, opaque::Block, AccountId};
@@ -30,6 +31,13 @@ pub trait TrainyardRpc {
 	/// null where the blob or the chunk is not on chain.
 	#[method(name = "trainyard_modelChunk", blocking)]
 	fn model_chunk(&self, root: H256, index: u32) -> RpcResult<Option<Bytes>>;
+
+	/// Returns the values of at most `count` chunks of the blob `root` from `first` on in the tree over
+	/// its content, at most 64, with its length: computed from the bytes that this node has, each chunk
+	/// checked against its hash. With all of them a reader checks every chunk by itself. Null where the
+	/// blob or one of these chunks is not on chain.
+	#[method(name = "trainyard_chunkValues", blocking)]
+	fn chunk_values(&self, root: H256, first: u32, count: u32) -> RpcResult<Option<ChunkValues>>;
 
 	/// Returns a job and everything around it; null where there is none with this number.
 	#[method(name = "trainyard_job", blocking)]
@@ -92,6 +100,21 @@ where
 			ErrorObjectOwned::owned(INTERNAL_ERROR_CODE, reason, None::<()>)
 		})?;
 		Ok(Some(bytes.into()))
+	}
+
+	fn chunk_values(&self, root: H256, first: u32, count: u32) -> RpcResult<Option<ChunkValues>> {
+		let view = self.blob(root)?;
+		let Some(BlobView { size, chunks, .. }) = view else { return Ok(None) };
+		let end = first.saturating_add(count.min(blob::VALUES_AT_ONCE)).min(chunks);
+		let mut values = Vec::new();
+		for index in first..end {
+			let Some(bytes) = self.model_chunk(root, index)? else { return Ok(None) };
+			let node = blob::chunk_node(size, index);
+			let value = node.and_then(|node| node.value_of(size, &bytes).ok());
+			let wrong = || failed("compute the value of a chunk")("it has another length");
+			values.push(value.ok_or_else(wrong)?);
+		}
+		Ok(Some(ChunkValues { size, values }))
 	}
 
 	fn job(&self, id: JobId) -> RpcResult<Option<JobView<AccountId>>> {

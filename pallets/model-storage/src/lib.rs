@@ -36,6 +36,7 @@ mod benchmarking;
 mod blobs;
 pub mod extension;
 pub mod keeping;
+mod listing;
 #[cfg(test)]
 mod mock;
 pub mod proofs;

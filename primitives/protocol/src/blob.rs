@@ -21,6 +21,9 @@ pub const MAX_CHUNK: u32 = 1024 * 1024;
 /// Most entries of the path of a chunk: a blob has less than 2^32 chunks.
 pub const MAX_PATH: u32 = 32;
 
+/// Most values of chunks that a node returns at once: it reads and hashes 64 MiB for them.
+pub const VALUES_AT_ONCE: u32 = 64;
+
 /// Chunks of [`MAX_CHUNK`] bytes that ordinary transactions of a block can bring.
 pub const CHUNKS_PER_BLOCK: u32 = 3;
 /// Blocks for a rescue besides those that its bytes take, where root has not set another number: an

@@ -479,6 +479,39 @@ pub struct ListingView<AccountId> {
 	pub note: Text,
 }
 
+/// A blob as it stands in the list of all.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, TypeInfo, Serialize, Deserialize)]
+pub struct StoredView<AccountId> {
+	/// Its root.
+	pub root: H256,
+	/// Who registered it.
+	pub owner: AccountId,
+	/// Length in bytes.
+	pub size: u64,
+	/// Chunks in all.
+	pub chunks: u32,
+	/// Chunks that are stored.
+	pub stored: u32,
+	/// What is held of the owner for it, rent included.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pub deposit: Balance,
+	/// Height after which it may be removed.
+	pub expires: BlockNumber,
+	/// Whether its removal has begun.
+	pub removing: bool,
+	/// How many running jobs name it; it is not removed while one does.
+	pub awaited: u32,
+}
+
+/// Values of some chunks of a blob as nodes of the tree over its content.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChunkValues {
+	/// Length of the blob in bytes.
+	pub size: u64,
+	/// Values of chunks that follow each other.
+	pub values: Vec<H256>,
+}
+
 /// A blob on chain.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, TypeInfo, Serialize, Deserialize)]
 pub struct BlobView<AccountId> {

@@ -2,6 +2,7 @@
 
 mod authority;
 mod dispute;
+mod model;
 mod project;
 mod show;
 mod verifier_status;
@@ -25,6 +26,7 @@ use anyhow::{bail, Context};
 use authority::{Authority, Deregister};
 use clap::Subcommand;
 use dispute::DisputeCommand;
+use model::ModelCommand;
 use project::ProjectCommand;
 use serde_json::json;
 use show::{BalanceOf, FetchModel, Read, Status, Trainers};
@@ -85,6 +87,9 @@ pub enum ChainCommand {
 	Deregister(Deregister),
 	/// Reads the model of a job from the chain and checks it against its root
 	FetchModel(FetchModel),
+	/// Stores files on chain, brings, lists, renews and removes them
+	#[command(subcommand)]
+	Model(ModelCommand),
 	/// Lists the disputes that run, tells one, or says what one would cost
 	Dispute(DisputeCommand),
 	/// Shows the balance of an account
@@ -195,6 +200,7 @@ impl ChainCommand {
 			Self::Authority(args) => args.run().await,
 			Self::Deregister(args) => args.run().await,
 			Self::FetchModel(args) => args.run().await,
+			Self::Model(command) => command.run().await,
 			Self::Dispute(args) => args.run().await,
 			Self::Balance(args) => args.run().await,
 		};
@@ -377,6 +383,16 @@ mod tests {
 			"x deregister --suri //Bob --withdraw",
 			"x trainer --suri //Alice --prometheus-port 9616 --prometheus-external",
 			"x fetch-model 3 --out model.safetensors",
+			"x model put model.bin --suri //Alice --senders one two --dry-run --json",
+			"x model put model.bin --suri-file suri --yes --no-wait-final --window 3 --patience 2",
+			"x model get 0x5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f --out f --json \
+			 --node ws://127.0.0.1:9944 ws://127.0.0.1:9945",
+			"x model ls --suri //Alice --json",
+			"x model ls --mine --suri //Alice",
+			"x model ls --all",
+			"x model ls --owner //Bob",
+			"x model renew 5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f --suri //Alice",
+			"x model rm 5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f --suri //Alice",
 			"x balance //Alice",
 			"x dispute",
 			"x dispute 7 --json",
@@ -415,6 +431,14 @@ mod tests {
 			"x trainer --min-price -1",
 			"x trainer --min-price much",
 			"x balance nobody",
+			"x model",
+			"x model put",
+			"x model put model.bin --window 0",
+			"x model get",
+			"x model get 5f5f",
+			"x model ls --all --mine",
+			"x model ls --all --owner //Bob",
+			"x model rm nothing",
 			"x dispute seven",
 			"x dispute -1",
 			"x dispute 7 --estimate 3",

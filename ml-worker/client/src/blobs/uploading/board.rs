@@ -1,0 +1,202 @@
+//! The chain as an uploader sees it, and the file that it reads.
+
+use crate::{
+	blobs::{in_file, BlobError, Outline},
+	calls, BlobView, ChainError, Form, Head, Refusal, Transactor, TxError,
+};
+use std::{
+	fs::File,
+	future::Future,
+	io::{BufReader, ErrorKind, Read, Seek, SeekFrom},
+	path::{Path, PathBuf},
+	sync::Arc,
+};
+use tokio::sync::Mutex;
+use trainyard_protocol::H256;
+
+/// A file that is to be stored.
+pub struct Source {
+	path: PathBuf,
+	outline: Outline,
+}
+
+impl Source {
+	/// Reads the file at `path` once, to know its root. It must not change until it is stored.
+	///
+	/// # Errors
+	///
+	/// Fails where it cannot be read, and with [`BlobError::Empty`].
+	pub async fn open(path: &Path) -> Result<Self, BlobError> {
+		let outline = in_file(path, |path| {
+			let file = File::open(path)?;
+			let size = file.metadata()?.len();
+			match size {
+				0 => Ok(None),
+				size => Outline::of(BufReader::with_capacity(1 << 20, file), size).map(Some),
+			}
+		})
+		.await?;
+		Ok(Self { path: path.to_owned(), outline: outline.ok_or(BlobError::Empty)? })
+	}
+
+	/// Returns the outline of the blob.
+	pub fn outline(&self) -> &Outline {
+		&self.outline
+	}
+
+	/// Reads chunk `index`. Fails where the file is not any more what it was.
+	pub(super) async fn chunk(&self, index: u32) -> Result<Vec<u8>, BlobError> {
+		let (begin, length) = self.outline.place(index).unwrap_or_default();
+		let chunk = in_file(&self.path, move |path| {
+			let mut file = File::open(path)?;
+			file.seek(SeekFrom::Start(begin))?;
+			let mut bytes = vec![0; length as usize];
+			match file.read_exact(&mut bytes) {
+				Err(e) if e.kind() == ErrorKind::UnexpectedEof => Ok(Vec::new()),
+				read => read.map(|()| bytes),
+			}
+		})
+		.await?;
+		match self.outline.is_chunk(index, &chunk) {
+			true => Ok(chunk),
+			false => Err(BlobError::Changed { path: self.path.clone() }),
+		}
+	}
+}
+
+/// Nonces of a sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Account {
+	/// The least that no block has used.
+	pub(super) used: u64,
+	/// The least that neither a block has used nor the pool has.
+	pub(super) next: u64,
+}
+
+/// What the chain shows at one block.
+#[derive(Clone, Debug)]
+pub(super) struct Look {
+	pub(super) head: Head,
+	pub(super) blob: Option<BlobView>,
+	/// Of each sender.
+	pub(super) accounts: Vec<Account>,
+}
+
+/// The chain as an uploader of one blob sees it.
+pub(super) trait Board: Sync {
+	/// Returns what the chain shows at its best block.
+	fn look(&self) -> impl Future<Output = Result<Look, ChainError>> + Send;
+
+	/// Returns whether the highest final block has all chunks.
+	fn is_final(&self) -> impl Future<Output = Result<bool, ChainError>> + Send;
+
+	/// Registers the blob.
+	fn register(&self) -> impl Future<Output = Result<(), TxError>> + Send;
+
+	/// Goes on with the removal of what stands in its place.
+	fn remove(&self) -> impl Future<Output = Result<(), TxError>> + Send;
+
+	/// Puts an upload of a chunk into the pool, signed by one of the senders.
+	fn send(
+		&self,
+		sender: usize,
+		nonce: u64,
+		index: u32,
+		proof: &[H256],
+		chunk: &[u8],
+	) -> impl Future<Output = Result<(), Refusal>> + Send;
+}
+
+/// A node, and those who sign.
+pub(super) struct Desk<'a> {
+	senders: &'a [Arc<Transactor>],
+	outline: &'a Outline,
+	period: Option<u32>,
+	/// By which transactions are signed since the last look that showed another block.
+	form: Mutex<Option<(Head, Arc<Form>)>>,
+	head: Mutex<Option<Head>>,
+}
+
+impl<'a> Desk<'a> {
+	pub(super) fn new(
+		senders: &'a [Arc<Transactor>],
+		source: &'a Source,
+		period: Option<u32>,
+	) -> Self {
+		let (form, head) = Default::default();
+		Self { senders, outline: source.outline(), period, form, head }
+	}
+
+	fn first(&self) -> Result<&Transactor, ChainError> {
+		self.senders.first().map(Arc::as_ref).ok_or_else(|| ChainError::Unreadable {
+			method: "upload".into(),
+			reason: "nobody is there who sends".into(),
+		})
+	}
+
+	/// Returns by what transactions are signed now.
+	async fn form(&self, sender: &Transactor) -> Result<Arc<Form>, ChainError> {
+		let head = *self.head.lock().await;
+		let mut slot = self.form.lock().await;
+		if let Some((at, form)) = slot.as_ref().filter(|(at, _)| Some(*at) == head) {
+			let _ = at;
+			return Ok(form.clone());
+		}
+		let form = Arc::new(sender.form().await?);
+		*slot = head.map(|head| (head, form.clone()));
+		Ok(form)
+	}
+}
+
+impl Board for Desk<'_> {
+	async fn look(&self) -> Result<Look, ChainError> {
+		let chain = self.first()?.chain();
+		let head = chain.head().await?;
+		let blob = chain.blob_at(self.outline.root(), head.hash).await?;
+		let mut accounts = Vec::with_capacity(self.senders.len());
+		for sender in self.senders {
+			let used = sender.used_nonce(head.hash).await?;
+			let next = sender.next_nonce().await?.max(used);
+			accounts.push(Account { used, next });
+		}
+		*self.head.lock().await = Some(head);
+		Ok(Look { head, blob, accounts })
+	}
+
+	async fn is_final(&self) -> Result<bool, ChainError> {
+		let chain = self.first()?.chain();
+		let blob = chain.blob_at(self.outline.root(), chain.finalized().await?.hash).await?;
+		Ok(blob.is_some_and(|view| view.missing.is_empty() && !view.removing))
+	}
+
+	async fn register(&self) -> Result<(), TxError> {
+		let (size, content) = (self.outline.size(), self.outline.content());
+		let call = calls::register_blob_for(size, &content, self.period);
+		self.first()?.run(&call).await.map(drop)
+	}
+
+	async fn remove(&self) -> Result<(), TxError> {
+		self.first()?.run(&calls::remove_blob(&self.outline.root())).await.map(drop)
+	}
+
+	async fn send(
+		&self,
+		sender: usize,
+		nonce: u64,
+		index: u32,
+		proof: &[H256],
+		chunk: &[u8],
+	) -> Result<(), Refusal> {
+		let call = calls::upload_chunk(&self.outline.root(), index, proof, chunk);
+		let Some(sender) = self.senders.get(sender) else { return Ok(()) };
+		let form = self.form(sender).await.map_err(|e| Refusal::Other(e.into()));
+		match sender.offer(&*form?, &call, nonce).await {
+			// A form is of one connection, which may be gone.
+			Err(refusal @ Refusal::Other(_)) => {
+				*self.form.lock().await = None;
+				Err(refusal)
+			}
+			result => result,
+		}
+	}
+}

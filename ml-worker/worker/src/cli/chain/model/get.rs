@@ -1,0 +1,257 @@
+//! `trainyard model get`: brings a file from the chain.
+
+use super::{mib, parse_root, Bytes};
+use crate::cli::chain::{print_json, PATIENCE};
+use anyhow::{bail, Context};
+use serde_json::json;
+use std::{
+	ffi::OsString,
+	fs::File,
+	io::ErrorKind,
+	path::{Path, PathBuf},
+	process::ExitCode,
+	sync::{Arc, Mutex},
+};
+use trainyard_client::{
+	blobs::{self, BlobError, Fetched, Got},
+	BlobView, Chain,
+};
+use trainyard_protocol::{blob, H256};
+
+/// Options of `trainyard model get`.
+#[derive(Debug, clap::Args)]
+pub struct Get {
+	/// Root of the file
+	#[arg(value_name = "ROOT", value_parser = parse_root)]
+	root: H256,
+	/// Where it is written; ROOT.bin in this folder if it is not named
+	#[arg(long, value_name = "FILE")]
+	out: Option<PathBuf>,
+	/// WebSocket addresses of nodes' RPC; several share the work
+	#[arg(
+		long,
+		env = "TRAINYARD_NODE",
+		default_value = "ws://127.0.0.1:9944",
+		value_name = "URL",
+		num_args = 1..,
+		value_delimiter = ','
+	)]
+	node: Vec<String>,
+	/// Print JSON
+	#[arg(long)]
+	json: bool,
+}
+
+impl Get {
+	pub(super) async fn run(self) -> anyhow::Result<ExitCode> {
+		let root = self.root;
+		let out = self.out.clone().unwrap_or_else(|| PathBuf::from(format!("{root:?}.bin")));
+		if let Some(size) = here(&out, root)? {
+			return self.tell(&out, size, None, 0.0);
+		}
+		let nodes = self.connect().await?;
+		let view = known(&nodes, root).await?;
+		let part = part(&out);
+		check_room(&part, view.size)?;
+		let display = Mutex::new(Bytes::new(view.size, "here", self.json));
+		let show = |fetched: Fetched| {
+			let mut display = display.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+			match fetched {
+				Fetched::Here { chunks, bytes } => {
+					display.update(bytes, &format!("; {chunks} of {} chunks", view.chunks));
+				}
+				Fetched::Dropped { url, reason } => {
+					// Standard output stays JSON, and this is worth knowing.
+					let line = format!("warning: {url} is asked no more: {reason}");
+					eprintln!("{}", crate::terminal::line(&line));
+				}
+			}
+		};
+		let result = blobs::download(&nodes, root, &part, show).await;
+		let seconds = {
+			let display = display.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+			display.finish();
+			display.seconds()
+		};
+		let got = result.map_err(|error| explain(error, &part))?;
+		std::fs::rename(&part, &out)
+			.with_context(|| format!("cannot name {} {}", part.display(), out.display()))?;
+		self.tell(&out, got.size, Some((&nodes, &got)), seconds)
+	}
+
+	/// Connects to all nodes of one chain that answer. Fails where none does.
+	async fn connect(&self) -> anyhow::Result<Vec<Arc<Chain>>> {
+		let connecting = self.node.iter().map(|url| Chain::connect(url, PATIENCE));
+		let mut nodes: Vec<Arc<Chain>> = Vec::new();
+		let mut last = None;
+		for (url, connected) in self.node.iter().zip(futures::future::join_all(connecting).await) {
+			let reason = match connected {
+				Ok(chain) => match nodes.first().filter(|one| one.genesis() != chain.genesis()) {
+					None => {
+						nodes.push(Arc::new(chain));
+						continue;
+					}
+					Some(first) => {
+						anyhow::anyhow!("{url} is of another chain than {}", first.url())
+					}
+				},
+				Err(error) => error.into(),
+			};
+			if self.node.len() > 1 {
+				eprintln!("{}", crate::terminal::line(&format!("warning: {reason:#}")));
+			}
+			last = Some(reason);
+		}
+		match last {
+			Some(reason) if nodes.is_empty() => Err(reason),
+			_ => Ok(nodes),
+		}
+	}
+
+	fn tell(
+		&self,
+		out: &Path,
+		size: u64,
+		got: Option<(&[Arc<Chain>], &Got)>,
+		seconds: f64,
+	) -> anyhow::Result<ExitCode> {
+		let root = self.root;
+		let by = |(nodes, got): (&[Arc<Chain>], &Got)| {
+			let by = nodes.iter().zip(&got.by);
+			by.map(|(node, chunks)| json!({ "node": node.url(), "chunks": chunks }))
+				.collect::<Vec<_>>()
+		};
+		if self.json {
+			return print_json(&json!({
+				"root": root,
+				"file": out,
+				"size": size,
+				"chunks": blob::chunk_count(size),
+				"before": got.map_or(blob::chunk_count(size), |(_, got)| Some(got.before)),
+				"by": got.map(by).unwrap_or_default(),
+				"seconds": seconds,
+			}));
+		}
+		match got {
+			None => println!("{}: it is here already, root {root:?}", out.display()),
+			Some((_, got)) => {
+				let bytes = got.size as f64 / 1_048_576.0 / seconds.max(1e-9);
+				println!(
+					"{}: {} in {seconds:.1} s ({bytes:.1} MiB/s), root {root:?} as on chain",
+					out.display(),
+					mib(got.size)
+				);
+			}
+		}
+		Ok(ExitCode::SUCCESS)
+	}
+}
+
+/// Returns the length of the file if it is what is wanted; `None` if there is none. Fails where a
+/// different one stands there.
+fn here(out: &Path, root: H256) -> anyhow::Result<Option<u64>> {
+	let file = match File::open(out) {
+		Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),
+		opened => opened.with_context(|| format!("cannot read {}", out.display()))?,
+	};
+	let size = file.metadata()?.len();
+	let found =
+		blob::root_of_reader(file).with_context(|| format!("cannot read {}", out.display()))?;
+	if found != root {
+		bail!(
+			"{} is there and is another file; remove it, or name another by --out",
+			out.display()
+		);
+	}
+	Ok(Some(size))
+}
+
+/// Returns what is said of the blob by a node that knows it as a whole.
+async fn known(nodes: &[Arc<Chain>], root: H256) -> anyhow::Result<BlobView> {
+	let mut last: BlobError = BlobError::Unknown { root };
+	for node in nodes {
+		match node.blob(root).await {
+			Ok(Some(view)) if view.missing.is_empty() && !view.removing => return Ok(view),
+			Ok(Some(view)) if view.removing => last = BlobError::Unknown { root },
+			Ok(Some(view)) => {
+				last = BlobError::Incomplete {
+					root,
+					missing: view.missing.len(),
+					chunks: view.chunks,
+				};
+			}
+			Ok(None) => {}
+			Err(error) => last = error.into(),
+		}
+	}
+	Err(last.into())
+}
+
+/// Returns the file that is filled until it is whole.
+fn part(out: &Path) -> PathBuf {
+	let mut name: OsString = out.as_os_str().to_owned();
+	name.push(".part");
+	name.into()
+}
+
+/// Fails where the disk has no room for what is missing.
+fn check_room(part: &Path, size: u64) -> anyhow::Result<()> {
+	let folder = match part.parent() {
+		Some(folder) if !folder.as_os_str().is_empty() => folder,
+		_ => Path::new("."),
+	};
+	let here = std::fs::metadata(part).map_or(0, |about| about.len());
+	let needed = size.saturating_sub(here);
+	let free = fs4::available_space(folder)
+		.with_context(|| format!("cannot look at the folder {}", folder.display()))?;
+	if free < needed {
+		bail!(
+			"{} has room for {}, and {} are needed. Make room, or name another place by --out",
+			folder.display(),
+			mib(free),
+			mib(needed)
+		);
+	}
+	Ok(())
+}
+
+/// Says what to do after a download that failed.
+fn explain(error: BlobError, part: &Path) -> anyhow::Error {
+	let full = matches!(&error, BlobError::Local { source, .. }
+		if matches!(source.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded));
+	let what = match full {
+		true => "the disk is full; make room, and the same command goes on",
+		false => "it did not come as a whole; the same command goes on",
+	};
+	anyhow::Error::from(error).context(format!("{what} (what came is in {})", part.display()))
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+
+	#[test]
+	fn what_stands_in_the_place_is_looked_at() {
+		let folder = tempfile::tempdir().unwrap();
+		let out = folder.path().join("model");
+		let root = blob::root_of_reader(&b"here"[..]).unwrap();
+		assert_eq!(here(&out, root).unwrap(), None);
+		std::fs::write(&out, "here").unwrap();
+		assert_eq!(here(&out, root).unwrap(), Some(4));
+		std::fs::write(&out, "there").unwrap();
+		assert!(here(&out, root).unwrap_err().to_string().contains("is another file"));
+		assert_eq!(part(&out), folder.path().join("model.part"));
+	}
+
+	#[test]
+	fn a_full_disk_is_seen_before_and_after() {
+		let folder = tempfile::tempdir().unwrap();
+		let part = folder.path().join("model.part");
+		check_room(&part, 1).unwrap();
+		let error = check_room(&part, 1 << 62).unwrap_err().to_string();
+		assert!(error.contains("Make room"), "{error}");
+		let source = std::io::Error::from(ErrorKind::StorageFull);
+		let error = explain(BlobError::Local { path: part.clone(), source }, &part);
+		assert!(format!("{error:#}").contains("the disk is full; make room"), "{error:#}");
+	}
+}

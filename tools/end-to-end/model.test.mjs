@@ -1,0 +1,251 @@
+// Files on chain with the real node and the real worker: `trainyard model`, its uploader killed
+// again and again, two uploaders of one file, a mirror that lies.
+//
+// `MODEL_KILLS` says how often the uploader is killed (3 by default; `tools/network/run kills` of
+// docs/storage.md kills it 20 times).
+
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { accounts, feesPaid } from './lib/ledger.mjs';
+import { lyingProxy } from './lib/lies.mjs';
+import { ADDRESS, Network, sleep, trainyard, until } from './lib/network.mjs';
+import { anyPort } from './lib/net.mjs';
+
+const { keyFromSuri, send } = trainyard;
+
+const KILLS = Number(process.env.MODEL_KILLS ?? 3);
+const MIB = 1_048_576;
+const keep = process.env.TRAINYARD_LOGS;
+const folder = keep ? join(keep, 'model') : mkdtempSync(join(tmpdir(), 'trainyard-model-'));
+let network, api;
+
+/** A file of random bytes. */
+function file(name, size) {
+	const path = join(folder, name);
+	writeFileSync(path, randomBytes(size));
+	return path;
+}
+
+/** Runs `trainyard model` to its end. */
+async function model(args, { url = network.url, seconds = 180 } = {}) {
+	const node = args.includes('--node') ? [] : ['--node', url];
+	return network.worker(`model-${args[0]}`, ['model', ...args, ...node], { seconds });
+}
+
+/** The same for what must work; what it prints as JSON. */
+async function must(...args) {
+	const { status, stdout, stderr } = await model([...args, '--json']);
+	assert.equal(status, 0, `trainyard model ${args.join(' ')}\n${stderr}`);
+	return JSON.parse(stdout);
+}
+
+/** The same for what must be refused; what it says. */
+async function refused(...args) {
+	const { status, stderr } = await model(args);
+	assert.equal(status, 2, stderr);
+	return stderr;
+}
+
+const blobOf = async (root) => (await api.call.trainyardApi.blob(root)).toJSON();
+
+/** How often each chunk of a file was stored in the blocks from `from` on. */
+async function storedIn(root, from) {
+	const times = new Map();
+	const best = (await api.rpc.chain.getHeader()).number.toNumber();
+	for (let number = from + 1; number <= best; number++) {
+		const at = await api.at(await api.rpc.chain.getBlockHash(number));
+		for (const { event } of await at.query.system.events()) {
+			if (!api.events.modelStorage.ChunkStored.is(event) || event.data[0].toString() !== root) continue;
+			const index = event.data[1].toNumber();
+			times.set(index, (times.get(index) ?? 0) + 1);
+		}
+	}
+	return times;
+}
+
+/**
+ * Checks that since the block of `before` the senders lost fees and the deposit of `root` and nothing
+ * else, and that each of `chunks` chunks was stored once.
+ */
+async function paidOnce(root, before, senders, chunks) {
+	const addresses = senders.map((suri) => ADDRESS[suri]);
+	const now = await accounts(api, addresses);
+	const fees = await feesPaid(api, before.block, now.block);
+	for (const address of addresses) {
+		const lost = before.get(address).total - now.get(address).total;
+		assert.equal(lost, fees.get(address) ?? 0n, 'only fees are gone');
+	}
+	const held = addresses.map((address) => now.get(address).reserved - before.get(address).reserved);
+	const listed = (await must('ls', '--all')).blobs.find((blob) => blob.root === root);
+	assert.equal(
+		held.reduce((sum, part) => sum + part, 0n),
+		BigInt(listed.deposit),
+		'one deposit is held',
+	);
+	const times = await storedIn(root, before.block);
+	assert.deepEqual([times.size, ...new Set(times.values())], [chunks, 1], 'each chunk is in one block');
+}
+
+before(
+	async () => {
+		rmSync(folder, { recursive: true, force: true });
+		network = new Network({ folder });
+		await network.startNode({ rpcPort: await anyPort() });
+		api = await network.connect();
+	},
+	{ timeout: 120_000 },
+);
+
+after(
+	async () => {
+		await network?.stop();
+		if (!keep) rmSync(folder, { recursive: true, force: true });
+	},
+	{ timeout: 60_000 },
+);
+
+describe('files on chain', { timeout: 900_000 }, () => {
+	test('what is wrong is refused with a reason', async () => {
+		assert.match(await refused('put', join(folder, 'nowhere'), '--suri', '//Bob', '--yes'), /cannot store .*nowhere/);
+		assert.match(await refused('put', file('empty', 0), '--suri', '//Bob', '--yes'), /an empty file/);
+		const some = file('some', 10_000);
+		assert.match(await refused('put', some, '--suri', '//Bob'), /nobody is there to be asked/);
+		assert.match(await refused('put', some, '--suri', '//Nobody', '--yes'), /put money on it first|cannot pay|free/);
+		const nowhere = '5f'.repeat(32);
+		assert.match(await refused('get', nowhere, '--out', join(folder, 'out')), /knows no blob/);
+		assert.match(await refused('renew', nowhere, '--suri', '//Bob'), /knows no file/);
+		assert.match(await refused('rm', nowhere, '--suri', '//Bob'), /knows no file/);
+		assert.match(await refused('get', '5f'), /64 hex digits/);
+	});
+
+	test('a file is stored, listed, read back and renewed', async () => {
+		const path = file('one', 3 * MIB + 17);
+		const plan = await must('put', path, '--suri', '//Bob', '--dry-run');
+		assert.equal(plan.missing, plan.chunks);
+		const before = await accounts(api, [ADDRESS['//Bob']]);
+		const put = await must('put', path, '--suri', '//Bob', '--yes');
+		assert.equal(put.root, plan.root);
+		await paidOnce(put.root, before, ['//Bob'], put.chunks);
+		// It cost what it said, to a tenth: the last chunk is shorter, and fees may have moved.
+		const cost = Number(plan.deposit) + Number(plan.rent) + Number(plan.fees);
+		assert.ok(Math.abs(Number(put.paid) / cost - 1) < 0.1, `${put.paid} of ${cost}`);
+
+		const { blobs } = await must('ls', '--suri', '//Bob');
+		assert.deepEqual(
+			blobs.map(({ root, stored, chunks, size }) => [root, stored, chunks, size]),
+			[[put.root, put.chunks, put.chunks, 3 * MIB + 17]],
+		);
+		assert.equal((await must('ls', '--owner', '//Charlie')).blobs.length, 0);
+
+		const out = join(folder, 'one.out');
+		const got = await must('get', put.root, '--out', out);
+		assert.equal(got.by[0].chunks, put.chunks);
+		assert.deepEqual(readFileSync(out), readFileSync(path));
+		assert.equal(existsSync(`${out}.part`), false);
+		// It is here; and what is not it stays.
+		assert.equal((await must('get', put.root, '--out', out)).before, put.chunks);
+		assert.match(await refused('get', put.root, '--out', file('other', 100)), /is another file/);
+		// A second time costs nothing.
+		const again = await must('put', path, '--suri', '//Bob', '--yes');
+		assert.deepEqual([again.sent, again.paid], [0, '0']);
+
+		const renewed = await must('renew', put.root, '--suri', '//Bob');
+		assert.ok(renewed.expires > renewed.expired_before);
+		assert.match(await refused('renew', put.root, '--suri', '//Charlie'), /who alone can renew/);
+		assert.match(await refused('renew', put.root, '--suri', '//Bob', '--blocks', '99999999'), /fewer --blocks/);
+		assert.match(await refused('rm', put.root, '--suri', '//Charlie'), /can be removed after block/);
+	});
+
+	test('an uploader that is killed goes on, and nothing is paid twice', async () => {
+		const path = file('killed', 6 * MIB + 1_234);
+		const before = await accounts(api, [ADDRESS['//Charlie']]);
+		const args = ['model', 'put', path, '--suri', '//Charlie', '--yes', '--node', network.url, '--window', '2'];
+		for (let kill = 0; kill < KILLS; kill++) {
+			const uploader = network.fleet.start(`put-${kill}`, network.workerBinary, args);
+			await sleep(500 + Math.random() * 3_000);
+			if (uploader.alive) await uploader.kill();
+		}
+		const put = await must('put', path, '--suri', '//Charlie', '--yes');
+		await paidOnce(put.root, before, ['//Charlie'], put.chunks);
+		const out = join(folder, 'killed.out');
+		await must('get', put.root, '--out', out);
+		assert.deepEqual(readFileSync(out), readFileSync(path));
+	});
+
+	test('two uploaders of one file share the work', async () => {
+		const path = file('shared', 6 * MIB);
+		const senders = ['//Dave', '//Eve'];
+		const before = await accounts(
+			api,
+			senders.map((suri) => ADDRESS[suri]),
+		);
+		const puts = await Promise.all(senders.map((suri) => must('put', path, '--suri', suri, '--yes')));
+		assert.equal(puts[0].root, puts[1].root);
+		await paidOnce(puts[0].root, before, senders, puts[0].chunks);
+	});
+
+	test('several accounts send one file', async () => {
+		const path = file('several', 4 * MIB);
+		const keys = ['//Dave', '//Eve'].map((suri) => {
+			const key = join(folder, `key-${suri.slice(2)}`);
+			writeFileSync(key, suri, { mode: 0o600 });
+			return key;
+		});
+		const all = ['//Ferdie', '//Dave', '//Eve'];
+		const before = await accounts(
+			api,
+			all.map((suri) => ADDRESS[suri]),
+		);
+		const put = await must('put', path, '--suri', '//Ferdie', '--yes', '--senders', ...keys);
+		await paidOnce(put.root, before, all, put.chunks);
+		assert.equal((await blobOf(put.root)).owner, ADDRESS['//Ferdie']);
+	});
+
+	test('a mirror that lies is dropped, and a download that was cut goes on', async () => {
+		const path = file('mirrored', 2 * MIB + 5);
+		const put = await must('put', path, '--suri', '//Bob', '--yes');
+		const proxy = await lyingProxy(network.rpcPort, { bytes: put.chunk_bytes });
+		try {
+			const out = join(folder, 'mirrored.out');
+			const { status, stdout, stderr } = await model([
+				...['get', put.root, '--out', out, '--json', '--node', proxy.url, network.url],
+			]);
+			assert.equal(status, 0, stderr);
+			assert.match(stderr, /is asked no more: it gave \d+ bytes for chunk \d+ that are not this chunk/);
+			assert.deepEqual(readFileSync(out), readFileSync(path));
+			const { by } = JSON.parse(stdout);
+			assert.deepEqual(
+				by.map(({ chunks }) => chunks),
+				[0, put.chunks],
+			);
+			assert.ok(proxy.lies() > 0);
+
+			const alone = await model(['get', put.root, '--out', join(folder, 'alone.out'), '--node', proxy.url]);
+			assert.equal(alone.status, 2);
+			assert.match(alone.stderr, /could be had from none of the nodes/);
+
+			// What a kill leaves: the beginning of the file.
+			const cut = join(folder, 'cut.out');
+			writeFileSync(`${cut}.part`, readFileSync(path));
+			truncateSync(`${cut}.part`, MIB);
+			const got = await must('get', put.root, '--out', cut);
+			assert.ok(got.before > 0 && got.before < put.chunks, `${got.before}`);
+			assert.deepEqual(readFileSync(cut), readFileSync(path));
+			assert.equal(statSync(cut).size, 2 * MIB + 5);
+		} finally {
+			await proxy.close();
+		}
+	});
+
+	test('many downloads at once all come', async () => {
+		const path = file('popular', MIB);
+		const put = await must('put', path, '--suri', '//Bob', '--yes');
+		const outs = Array.from({ length: 20 }, (_, at) => join(folder, `popular-${at}`));
+		await Promise.all(outs.map((out) => must('get', put.root, '--out', out)));
+		for (const out of outs) assert.deepEqual(readFileSync(out), readFileSync(path));
+	});
+});

@@ -1,0 +1,122 @@
+#!/usr/bin/env node
+// `tools/storage/run`: files on a chain of real nodes, measured.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { UserError } from '../../packages/polkadot-js/src/errors.js';
+import { defaultBin } from '../end-to-end/lib/network.mjs';
+import { tellFailure } from '../end-to-end/lib/output.mjs';
+import { downloads } from './downloads.mjs';
+import { kills } from './kills.mjs';
+import { transfers } from './transfers.mjs';
+
+const HELP = `Measures files on chain on a network of real nodes on this machine.
+
+Usage: tools/storage/run transfers [OPTIONS]  store and fetch files of several sizes
+       tools/storage/run kills [OPTIONS]      kill the uploader at random moments
+       tools/storage/run downloads [OPTIONS]  many downloads of one file at once
+
+  --nodes N,N…     networks of so many nodes, one after the other [default: 4]
+  --sizes M,M…     sizes of the files in MiB [default: 1,16,64; kills and downloads: the first, 16]
+  --slot MS        length of a slot in milliseconds, even [default: 500]
+  --c N/D          share of slots that somebody wins, below 1 [default: 1/4]
+  --senders N      accounts that send chunks, 1 to 6 [default: 1]
+  --window MIB     chunks on their way at once [default: that of trainyard model put]
+  --count N        kills, or downloads [default: 20 kills, 100 downloads]
+  --json           print JSON for programs
+  --dir DIR        folder for chains and logs, which is kept; it must not exist
+  --bin DIR        folder with trainyard and trainyard-node [default: where the scripts build them]
+  --help           print this help`;
+
+const number = (flag, text, least, most) => {
+	const value = Number(text);
+	if (!Number.isInteger(value) || value < least || value > most) {
+		throw new UserError(`--${flag}: "${text}" is not a whole number from ${least} to ${most}`);
+	}
+	return value;
+};
+
+/** Reads the command line; fails with a sentence where it makes no sense. */
+function readOptions(args) {
+	const text = { type: 'string' };
+	let parsed;
+	try {
+		parsed = parseArgs({
+			args,
+			allowPositionals: true,
+			options: {
+				...{ nodes: text, sizes: text, slot: text, c: text, senders: text, window: text, count: text },
+				...{ json: { type: 'boolean' }, dir: text, bin: text, help: { type: 'boolean', short: 'h' } },
+			},
+		});
+	} catch (error) {
+		throw new UserError(error.message);
+	}
+	const { values, positionals } = parsed;
+	if (values.help) return { help: true };
+	const [command, ...rest] = positionals;
+	if (!COMMANDS[command] || rest.length > 0) {
+		throw new UserError(`name one of ${Object.keys(COMMANDS).join(', ')}`);
+	}
+	const list = (flag, otherwise, least, most) =>
+		(values[flag] ?? otherwise).split(',').map((part) => number(flag, part, least, most));
+	const c = /^([1-9]\d*)\/([1-9]\d*)$/
+		.exec(values.c ?? '1/4')
+		?.slice(1)
+		.map(Number);
+	if (!c || c[0] >= c[1]) throw new UserError(`--c: "${values.c}" is not a fraction between 0 and 1, as 1/4`);
+	const slot = number('slot', values.slot ?? '500', 200, 60_000);
+	if (slot % 2) throw new UserError(`--slot: ${slot} is not even`);
+	return {
+		command,
+		nodes: list('nodes', '4', 1, 16),
+		sizes: list('sizes', command === 'transfers' ? '1,16,64' : '16', 1, 1_024),
+		slot,
+		c,
+		senders: number('senders', values.senders ?? '1', 1, 6),
+		window: values.window === undefined ? undefined : number('window', values.window, 1, 1_024),
+		count: number('count', values.count ?? (command === 'kills' ? '20' : '100'), 1, 1_000),
+		json: values.json ?? false,
+		dir: values.dir,
+		bin: values.bin ?? defaultBin(),
+	};
+}
+
+const COMMANDS = { transfers, kills, downloads };
+
+let options;
+try {
+	options = readOptions(process.argv.slice(2));
+} catch (error) {
+	if (!(error instanceof UserError)) throw error;
+	console.error(`error: ${error.message}. See tools/storage/run --help`);
+	process.exit(2);
+}
+if (options.help) {
+	console.log(HELP);
+	process.exit(0);
+}
+options.folder = options.dir ?? mkdtempSync(join(tmpdir(), 'trainyard-storage-'));
+const running = new Set();
+const stop = () => Promise.allSettled([...running].map((network) => network.stop()));
+for (const [signal, code] of [
+	['SIGINT', 130],
+	['SIGTERM', 143],
+]) {
+	process.on(signal, async () => {
+		await stop();
+		process.exit(code);
+	});
+}
+try {
+	await COMMANDS[options.command](options, (network) => running.add(network));
+	await stop();
+	if (!options.dir) rmSync(options.folder, { recursive: true, force: true });
+	process.exit(0);
+} catch (error) {
+	await stop();
+	tellFailure(error, { logs: options.folder });
+	process.exit(1);
+}
