@@ -11,6 +11,7 @@ use frame_support::{
 	ensure,
 	pallet_prelude::DispatchResult,
 	traits::{fungible::MutateHold, Get},
+	weights::Weight,
 };
 use sp_runtime::{ArithmeticError, DispatchError};
 use trainyard_pallet_support::agenda::Clock;
@@ -30,6 +31,8 @@ pub const CALLS_ROOM: u32 = 48 * 1024;
 /// Bytes that blocks keep for moves in disputes, whatever ordinary transactions take: the longest of
 /// them, and some of the others.
 pub const MOVES_ROOM: u32 = 256 * 1024;
+/// Most roots that jobs name which are looked at to know whether a chunk is waited for.
+const MAX_LOOKED: u32 = 32;
 /// Bytes of the longest move in a dispute: 240 KiB of openings, and what is around them.
 pub const LONGEST_MOVE: u32 = 240 * 1024 + AROUND_CHUNK;
 
@@ -332,6 +335,28 @@ impl<T: Config> Pallet<T> {
 	/// Returns the most bytes that ordinary transactions and chunks may take of a block.
 	pub(crate) fn room() -> u32 {
 		*T::BlockLength::get().max.get(DispatchClass::Normal)
+	}
+
+	/// Returns whether a chunk that no job waits for may take of the room that blocks keep for those that
+	/// jobs wait for: where none waits for any. Room for moves and for calls around chunks stays. The
+	/// transaction's own length counts already.
+	pub(crate) fn has_spare_room() -> bool {
+		let filled = frame_system::Pallet::<T>::block_size();
+		let kept = MOVES_ROOM.saturating_add(CALLS_ROOM);
+		if filled.saturating_add(kept) > Self::room() {
+			return false;
+		}
+		// Where more are named than are looked at, the room is kept.
+		let mut named = Awaited::<T>::iter_keys();
+		let is_here = |root: &H256| Blobs::<T>::get(root).is_some_and(|blob| blob.is_complete());
+		let are_here = named.by_ref().take(MAX_LOOKED as usize).all(|root| is_here(&root));
+		are_here && named.next().is_none()
+	}
+
+	/// Returns what that costs: reads of the names and of what is stored under them. It is an estimate.
+	pub(crate) fn spare_room_weight() -> Weight {
+		let reads = u64::from(MAX_LOOKED).saturating_mul(2).saturating_add(1);
+		T::DbWeight::get().reads(reads)
 	}
 
 	/// Returns whether the block has no weight left for another chunk.

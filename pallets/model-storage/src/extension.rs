@@ -11,6 +11,10 @@
 //! transaction pool. A chunk is hashed here, not in the call, so that no room is spent on bytes that
 //! are not a part of what is awaited.
 //!
+//! Where no job waits for any chunk, others may take that room, so that files are stored at the rate that
+//! blocks allow. What takes it does not count as ordinary: it keeps no other transaction out, and is no
+//! reason for fees to rise.
+//!
 //! A chunk comes after other calls: a rescue is announced, a blob is registered, what stands in its
 //! place is removed, and in the end the rescue is named. So that nobody censors these, they are
 //! preferred as well, and may take [`CALLS_ROOM`] bytes of a block that is full of ordinary
@@ -135,6 +139,7 @@ where
 		match call.is_sub_type() {
 			Some(Call::upload_chunk { bytes, .. }) => {
 				T::WeightInfo::direct_upload(bytes.len() as u32)
+					.saturating_add(Pallet::<T>::spare_room_weight())
 			}
 			// Whether a job waits for the blob, and whether it is there.
 			Some(Call::register { .. } | Call::remove { .. }) => {
@@ -201,11 +206,12 @@ where
 		if normal && !reserved {
 			let taken = Ordinary::<T>::get().saturating_add(len as u32);
 			let more = if shipment == Shipment::Urgent { CALLS_ROOM } else { 0 };
-			if taken > T::OrdinaryLength::get().saturating_add(more) {
+			if taken <= T::OrdinaryLength::get().saturating_add(more) {
+				Ordinary::<T>::put(taken);
+			} else if !matches!(shipment, Shipment::Chunk(..)) || !Pallet::<T>::has_spare_room() {
 				// It fits the next block, or the one after that.
 				return Err(InvalidTransaction::ExhaustsResources.into());
 			}
-			Ordinary::<T>::put(taken);
 		}
 		let (Shipment::Chunk(hash, value) | Shipment::Awaited(hash, value)) = shipment else {
 			return Ok(false);

@@ -4,7 +4,10 @@ use frame_support::{assert_ok, traits::fungible::Inspect};
 use pallet_transaction_payment::{Multiplier, NextFeeMultiplier};
 use sp_keyring::Sr25519Keyring::{self, Bob, Charlie};
 use sp_runtime::{transaction_validity::InvalidTransaction, FixedPointNumber, Perquintill};
-use trainyard_protocol::blob::{Chunked, MAX_CHUNK};
+use trainyard_protocol::{
+	blob::{Chunked, MAX_CHUNK},
+	H256,
+};
 use trainyard_runtime::{
 	configs::{fees, system::OrdinaryLength},
 	*,
@@ -120,16 +123,29 @@ fn an_awaited_blob_is_registered_in_a_block_that_is_full_of_remarks() {
 	assert_eq!(full, 1);
 }
 
-/// What no job waits for shares the room of ordinary transactions.
+/// What no job waits for shares the room of ordinary transactions while a job waits for anything, and where none
+/// does it takes the room for that, too; but not that of moves and of the calls around chunks.
 #[test]
 fn a_chunk_that_nobody_awaits_has_no_room_of_its_own() {
 	let bytes = bytes();
 	let blob = Chunked::new(&bytes);
 	let mut chain = with_awaited(&blob, bytes.len());
-	chain.state(|| <ModelStorage as AwaitedBlobs<AccountId>>::release(&blob.root, &[]));
+	let other = H256::repeat_byte(9);
+	chain.state(|| {
+		<ModelStorage as AwaitedBlobs<AccountId>>::release(&blob.root, &[]);
+		// Nothing of it is here.
+		<ModelStorage as AwaitedBlobs<AccountId>>::expect(&other);
+	});
 	chain.begin();
 	assert_ok!(chain.apply(Bob, upload(&blob, 0)).unwrap());
 	assert!(chain.apply(Bob, upload(&blob, 1)).is_err());
+	chain.end();
+	chain.state(|| <ModelStorage as AwaitedBlobs<AccountId>>::release(&other, &[]));
+	chain.begin();
+	for index in 1..4 {
+		assert_ok!(chain.apply(Bob, upload(&blob, index)).unwrap());
+	}
+	assert!(chain.apply(Bob, upload(&blob, 4)).is_err());
 	chain.end();
 }
 

@@ -1,8 +1,8 @@
 //! Room in blocks for awaited chunks, and what keeps awaited blobs.
 
 use crate::{
-	extension::AWAITED_PRIORITY, mock::*, Awaited, Blobs, Error, FullBlocks, Moves, MovesFull,
-	Ordinary, WeightInfo, CALLS_ROOM, LONGEST_MOVE, MOVES_ROOM,
+	extension::AWAITED_PRIORITY, mock::*, Awaited, Blob, Blobs, Error, FullBlocks, Moves,
+	MovesFull, Ordinary, WeightInfo, CALLS_ROOM, LONGEST_MOVE, MOVES_ROOM,
 };
 use frame_support::{
 	assert_noop, assert_ok,
@@ -12,7 +12,10 @@ use frame_support::{
 	weights::Weight,
 };
 use sp_runtime::traits::DispatchTransaction;
-use trainyard_protocol::blob::{Chunked, MAX_CHUNK};
+use trainyard_protocol::{
+	blob::{Chunked, MAX_CHUNK},
+	H256,
+};
 use trainyard_traits::AwaitedBlobs;
 
 fn registered(data: &[u8]) -> Chunked<'_> {
@@ -48,6 +51,9 @@ fn an_awaited_chunk_enters_a_block_that_is_full_of_remarks() {
 		flood(1);
 		assert_eq!(Ordinary::<Test>::get(), ORDINARY);
 		let chunk = || upload_call(&blob, 0);
+		// Another one is awaited, so this one may not have the room.
+		let other = H256::repeat_byte(7);
+		<ModelStorage as AwaitedBlobs<_>>::expect(&other);
 		assert_eq!(apply_of(ALICE, chunk(), MAX_CHUNK as usize), Err(full()), "nobody awaits it");
 		<ModelStorage as AwaitedBlobs<_>>::expect(&blob.root);
 		assert_ok!(apply_of(ALICE, chunk(), MAX_CHUNK as usize).unwrap());
@@ -57,6 +63,55 @@ fn an_awaited_chunk_enters_a_block_that_is_full_of_remarks() {
 		assert_ok!(apply_of(BOB, remark(), 350_000).unwrap());
 		<ModelStorage as AwaitedBlobs<_>>::release(&blob.root, &[]);
 		ModelStorage::on_finalize(2);
+	});
+}
+
+/// Files were stored at a third of the rate that blocks allow, whether anybody waited for a chunk or not.
+#[test]
+fn a_chunk_takes_the_room_that_nobody_waits_for() {
+	run(|| {
+		let (data, lacking, whole) = (bytes(10_000), bytes(5_000), bytes(3_000));
+		let blob = registered(&data);
+		let (lacking, whole) = (registered(&lacking).root, registered(&whole));
+		upload_all(ALICE, &whole);
+		flood(350_000);
+		flood(1);
+		let fill = |bytes: u32| frame_system::BlockSize::<Test>::put(bytes);
+		let most = ModelStorage::room() - MOVES_ROOM - CALLS_ROOM;
+		let send = |index| apply_of(ALICE, upload_call(&blob, index), 4_096);
+		let name = |root: &H256| <ModelStorage as AwaitedBlobs<_>>::expect(root);
+		let forget = |root: &H256| <ModelStorage as AwaitedBlobs<_>>::release(root, &[]);
+		fill(1);
+		for root in [H256::repeat_byte(7), lacking] {
+			name(&root);
+			assert_eq!(send(0), Err(full()), "a job waits for {root:?}");
+			forget(&root);
+		}
+		// What is there is not waited for.
+		name(&whole.root);
+		fill(most + 1);
+		assert_eq!(send(0), Err(full()), "moves and calls have their room");
+		fill(most);
+		assert_eq!(apply_of(BOB, remark(), 1), Err(full()), "only chunks take it");
+		let before = Ordinary::<Test>::get();
+		assert_ok!(send(0).unwrap());
+		assert_eq!(Ordinary::<Test>::get(), before, "it keeps nothing else out");
+		// Where more are named than are looked at, the room is kept.
+		let stored = Blobs::<Test>::get(whole.root).unwrap();
+		let many: Vec<H256> = (1..=32).map(H256::repeat_byte).collect();
+		for root in &many {
+			Blobs::<Test>::insert(root, Blob { deposit: 0, ..stored.clone() });
+			name(root);
+		}
+		assert_eq!(send(1), Err(full()));
+		forget(&many[0]);
+		assert_ok!(send(1).unwrap());
+		for root in &many {
+			Blobs::<Test>::remove(root);
+			Awaited::<Test>::remove(root);
+		}
+		forget(&whole.root);
+		ModelStorage::on_finalize(1);
 	});
 }
 
