@@ -115,7 +115,7 @@ pub enum BlobError {
 	#[error("an empty file cannot be stored on chain")]
 	Empty,
 	/// The file for what is read cannot be written or read.
-	#[error("cannot keep chunks in {}: {source}", .path.display())]
+	#[error("cannot read or write the file {}: {source}", .path.display())]
 	Local {
 		/// The file.
 		path: PathBuf,
