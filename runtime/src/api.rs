@@ -91,7 +91,7 @@ sp_api::decl_runtime_apis! {
 		fn keeping(root: H256) -> Option<KeepingView>;
 
 		/// Returns the least `audit_fee` that posting this job takes now: the price of what a verifier
-		/// replays at what computing counts as on the market of its class (1 TRY a `ut` at most), whatever the
+		/// replays at what computing counts as (1 TRY a `ut` at most), whatever the
 		/// terms say of fee and price. Four times that is the most. `None` where the specification is invalid or
 		/// the fee out of range.
 		fn audit_fee(spec: JobSpec, terms: Terms) -> Option<Balance>;

@@ -66,7 +66,7 @@ def worth(fee, reward, volume):
 
 
 def compute(base, mean, most):
-    """What computing a ut counts as, where the class's market paid `mean`."""
+    """What computing a ut counts as, where the markets of all classes paid `mean`."""
     return min(up(base * LEFT_TENTHS * COMPUTE_TIMES, TENTHS) + mean * COMPUTE_TIMES, most)
 
 
