@@ -381,8 +381,8 @@ function checkLocation(location, where, advice = '') {
 	if (new TextEncoder().encode(location).length > MAX_TEXT) {
 		throw new UserError(`${where}.location is longer than ${MAX_TEXT} bytes`);
 	}
-	if (!/^https?:\/\/./.test(location)) {
-		throw new UserError(`${where}.location: "${location}" is not an http:// or https:// URL${advice}`);
+	if (!/^(https?|iroh):\/\/./.test(location)) {
+		throw new UserError(`${where}.location: "${location}" is not an http://, https:// or iroh:// URL${advice}`);
 	}
 }
 

@@ -133,7 +133,7 @@ pub mod pallet {
 		AlreadyRevealed,
 		/// Result and salt do not hash to the commitment.
 		RevealMismatch,
-		/// The location is not an `http://` or `https://` URL in UTF-8, so verifiers could not
+		/// The location is not an `http://`, `https://` or `iroh://` URL in UTF-8, so verifiers could not
 		/// fetch the bundle.
 		BadLocation,
 		/// The result claims a number of trained segments that no result of this job can have: all

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::ops::RangeInclusive;
 use frame_support::{ensure, pallet_prelude::*, BoundedVec};
 use sp_runtime::traits::Zero;
-use trainyard_protocol::{commitment, job::Reveal, JobId, Text, H256};
+use trainyard_protocol::{commitment, job::Reveal, JobId, H256};
 use trainyard_traits::{JobObserver, Submissions};
 
 impl<T: Config> Pallet<T> {
@@ -40,7 +40,7 @@ impl<T: Config> Pallet<T> {
 			ensure!(phase == Phase::Revealing, Error::<T>::NotRevealing);
 			let committed = entry.commitment.ok_or(Error::<T>::NothingCommitted)?;
 			ensure!(entry.reveal.is_none(), Error::<T>::AlreadyRevealed);
-			ensure!(is_url(&reveal.location), Error::<T>::BadLocation);
+			ensure!(reveal.location.is_location(), Error::<T>::BadLocation);
 			let genesis = Self::genesis_hash();
 			let shown = commitment::result(&genesis, job, &trainer, &result, &salt);
 			ensure!(shown == committed, Error::<T>::RevealMismatch);
@@ -94,14 +94,6 @@ impl<T: Config> Pallet<T> {
 		}
 		Ok(())
 	}
-}
-
-/// Returns whether `location` is an http(s) URL as far as a chain needs to know.
-fn is_url(location: &Text) -> bool {
-	core::str::from_utf8(&location.0)
-		.ok()
-		.and_then(|url| url.strip_prefix("http://").or(url.strip_prefix("https://")))
-		.is_some_and(|rest| !rest.is_empty())
 }
 
 impl<T: Config> Submissions<T::AccountId> for Pallet<T> {

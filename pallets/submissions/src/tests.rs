@@ -274,14 +274,15 @@ fn the_location_must_be_a_url_and_is_free_until_then() {
 		assert_ok!(commit(1, 1));
 		Submissions::open_reveals(JOB);
 		let mut r = reveal(1);
-		for bad in [&b""[..], b"http://", b"ftp://a", b"127.0.0.1:8600", b"http://\xFF"] {
+		for bad in [&b""[..], b"http://", b"ftp://a", b"127.0.0.1:8600", b"http://\xFF", b"iroh://"]
+		{
 			r.location = text(bad);
 			assert_noop!(
 				Submissions::reveal(RuntimeOrigin::signed(1), JOB, r.clone(), [1; 32]),
 				Error::<Test>::BadLocation
 			);
 		}
-		r.location = text(b"https://trainer.example/");
+		r.location = text(b"iroh://0123,relay=relay.example");
 		assert_ok!(Submissions::reveal(RuntimeOrigin::signed(1), JOB, r.clone(), [1; 32]));
 		assert_eq!(Submissions::reveals(JOB), vec![(1, r)]);
 	});

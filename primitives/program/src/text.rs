@@ -38,6 +38,16 @@ impl Text {
 		String::from_utf8_lossy(&self.0).into_owned()
 	}
 
+	/// Returns whether it is a location from which files can be fetched, as far as a chain needs to know: in
+	/// UTF-8, it begins with `http://`, `https://` or `iroh://`, and something follows.
+	pub fn is_location(&self) -> bool {
+		let location = core::str::from_utf8(&self.0).unwrap_or_default();
+		let rest = ["http://", "https://", "iroh://"]
+			.iter()
+			.find_map(|begin| location.strip_prefix(begin));
+		rest.is_some_and(|rest| !rest.is_empty())
+	}
+
 	/// Returns whether there is no text.
 	pub fn is_empty(&self) -> bool {
 		self.0.is_empty()

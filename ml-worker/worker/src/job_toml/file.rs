@@ -40,7 +40,7 @@ impl File {
 
 	/// Complains about what is missing if the file is not at hand.
 	pub(super) fn require(&self, section: &Section<'_, '_>) {
-		section.require("location", &format!("an http:// or https:// URL; {WHY}"));
+		section.require("location", &format!("an http://, https:// or iroh:// URL; {WHY}"));
 		section.require("content_hash", &format!("64 hexadecimal digits; {WHY}"));
 		section.require("bytes", &format!("a whole number; {WHY}"));
 	}
@@ -116,7 +116,7 @@ pub(super) fn agree_on_hash(
 }
 
 fn location_of(section: &Section<'_, '_>) -> Option<Text> {
-	let text = Text::new(section.text("location", "an http:// or https:// URL")?);
+	let text = Text::new(section.text("location", "an http://, https:// or iroh:// URL")?);
 	if text.is_none() {
 		section.complain("location", format!("longer than {MAX_TEXT} bytes"));
 	}

@@ -26,7 +26,7 @@ pub struct FileRef {
 	pub content_hash: H256,
 	/// Length of the file in bytes, 1 to [`MAX_DATASET_BYTES`].
 	pub bytes: u64,
-	/// Where it can be fetched: an `http://` or `https://` URL.
+	/// Where it can be fetched: an `http://`, `https://` or `iroh://` URL.
 	pub location: Text,
 }
 
@@ -85,7 +85,7 @@ pub struct Dataset {
 	pub content_hash: H256,
 	/// Length of the file in bytes, 1 to [`MAX_DATASET_BYTES`].
 	pub bytes: u64,
-	/// Where it can be fetched: an `http://` or `https://` URL.
+	/// Where it can be fetched: an `http://`, `https://` or `iroh://` URL.
 	pub location: Text,
 	/// How to read it.
 	pub format: DataFormat,
@@ -193,7 +193,7 @@ impl FileRef {
 	pub fn is_valid(&self) -> bool {
 		self.content_hash != H256::zero()
 			&& (1..=MAX_DATASET_BYTES).contains(&self.bytes)
-			&& is_url(&self.location)
+			&& self.location.is_location()
 	}
 }
 
@@ -220,7 +220,7 @@ impl Dataset {
 		ensure(self.content_hash != H256::zero(), SpecError::NoContentHash)?;
 		ensure(self.bytes > 0, SpecError::EmptyDataset)?;
 		ensure(self.bytes <= MAX_DATASET_BYTES, SpecError::DatasetTooLarge)?;
-		ensure(is_url(&self.location), SpecError::BadLocation)?;
+		ensure(self.location.is_location(), SpecError::BadLocation)?;
 		let apart = self.format == DataFormat::Idx;
 		let labels = self.labels.as_ref();
 		ensure(
@@ -241,11 +241,4 @@ impl Dataset {
 		ensure(self.format != DataFormat::Text || plain, SpecError::TokensDisagree)?;
 		ensure(self.rows != H256::zero(), SpecError::NoRowsRoot)
 	}
-}
-
-/// Returns whether `location` is an `http://` or `https://` URL in UTF-8.
-fn is_url(location: &Text) -> bool {
-	let location = core::str::from_utf8(&location.0).unwrap_or_default();
-	let rest = location.strip_prefix("http://").or(location.strip_prefix("https://"));
-	rest.is_some_and(|rest| !rest.is_empty())
 }

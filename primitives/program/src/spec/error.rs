@@ -28,7 +28,7 @@ pub enum SpecError {
 	NoContentHash,
 	/// `dataset.bytes` is zero.
 	EmptyDataset,
-	/// `dataset.location` is empty or not an http(s) URL in UTF-8.
+	/// `dataset.location` is empty or not an http, https or iroh URL in UTF-8.
 	BadLocation,
 	/// `dataset.validation_every` is below 2.
 	BadSplit,
@@ -168,7 +168,7 @@ impl fmt::Display for SpecError {
 			NoContentHash => f.write_str("the content hash is zero"),
 			EmptyDataset => f.write_str("the data has no bytes"),
 			DatasetTooLarge => write!(f, "the data has more than {MAX_DATASET_BYTES} bytes"),
-			BadLocation => f.write_str("the location must be an http:// or https:// URL"),
+			BadLocation => f.write_str("the location must be an http://, https:// or iroh:// URL"),
 			BadSplit => f.write_str("one row in how many validates? At least 2"),
 			RowsDisagree => f.write_str(
 				"train_rows and validation_rows do not fit validation_every: of n rows, \
@@ -247,12 +247,12 @@ impl fmt::Display for SpecError {
 			BadLabels => write!(
 				f,
 				"the format idx needs a file of labels with content hash, 1 to \
-				 {MAX_DATASET_BYTES} bytes and an http(s) location; other formats take none"
+				 {MAX_DATASET_BYTES} bytes and a location; other formats take none"
 			),
 			BadInitialModel => write!(
 				f,
 				"the initial model needs a content hash, 1 to {MAX_DATASET_BYTES} bytes and an \
-				 http(s) location"
+				 location"
 			),
 			DecayOvershoots => f.write_str(
 				"the learning rate at its peak times the weight decay is above 1: a step would take \
