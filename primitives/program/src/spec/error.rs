@@ -251,7 +251,7 @@ impl fmt::Display for SpecError {
 			),
 			BadInitialModel => write!(
 				f,
-				"the initial model needs a content hash, 1 to {MAX_DATASET_BYTES} bytes and an \
+				"the initial model needs a content hash, 1 to {MAX_DATASET_BYTES} bytes and a \
 				 location"
 			),
 			DecayOvershoots => f.write_str(
