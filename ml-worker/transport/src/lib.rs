@@ -38,7 +38,8 @@ pub use location::{Location, NotALocation, Relay, SCHEME};
 pub use node::{Node, NodeError, OpenError, Options, Stream};
 pub use pace::Pace;
 pub use provider::{Layout, Shelf};
-pub use serve::{Incoming, Limits};
+pub use record::path_of as record_of;
+pub use serve::{Incoming, Limits, Serving};
 
 #[cfg(test)]
 mod testing;

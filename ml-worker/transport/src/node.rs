@@ -35,6 +35,8 @@ const CONNECT: Duration = Duration::from_secs(10);
 const STREAMS: u32 = 64;
 /// Endpoints whose connections are kept for the next request.
 const MOST_KEPT: usize = 256;
+/// Relays that are asked how this machine looks from outside.
+const MOST_RELAYS: usize = 8;
 
 /// What an endpoint is made with.
 #[derive(Clone, Debug)]
@@ -115,6 +117,7 @@ type Slot = Arc<tokio::sync::Mutex<Option<Connection>>>;
 pub struct Node {
 	endpoint: Endpoint,
 	relay: Option<Relay>,
+	relays: RelayMap,
 	connections: Arc<Mutex<HashMap<EndpointId, Slot>>>,
 }
 
@@ -144,7 +147,7 @@ impl Node {
 			.secret_key(options.secret)
 			.alpns(vec![protocol::ALPN.to_vec()])
 			// It reaches the relays of others by their URLs, too.
-			.relay_mode(RelayMode::Custom(relays))
+			.relay_mode(RelayMode::Custom(relays.clone()))
 			.transport_config(transport)
 			.dns_resolver(names);
 		if let Some(path) = &options.authorities {
@@ -171,14 +174,14 @@ impl Node {
 				builder = builder.bind_addr(v4).map_err(|e| refused(e.to_string()))?;
 			}
 			let endpoint = builder.bind().await.map_err(|e| refused(whole(&e)))?;
-			return Ok(Self::of(endpoint, options.relay));
+			return Ok(Self::of(endpoint, options.relay, relays));
 		}
 		let endpoint = builder.bind().await.map_err(|e| NodeError::Bind(whole(&e)))?;
-		Ok(Self::of(endpoint, options.relay))
+		Ok(Self::of(endpoint, options.relay, relays))
 	}
 
-	fn of(endpoint: Endpoint, relay: Option<Relay>) -> Self {
-		Self { endpoint, relay, connections: Arc::default() }
+	fn of(endpoint: Endpoint, relay: Option<Relay>, relays: RelayMap) -> Self {
+		Self { endpoint, relay, relays, connections: Arc::default() }
 	}
 
 	/// Returns the key by which others know it.
@@ -247,6 +250,15 @@ impl Node {
 		}
 		if !to.leads_there() {
 			return Err(OpenError::NoWay);
+		}
+		if let Some(relay) = to.relay.as_ref().filter(|relay| relay.tls) {
+			// It says how this machine looks from outside: without that no direct way is found to somebody
+			// who, like this machine, has no open port.
+			let url = relay.url();
+			if self.relays.len() < MOST_RELAYS && !self.relays.contains(&url) {
+				let config = Arc::new(RelayConfig::from(url.clone()));
+				self.endpoint.insert_relay(url, config).await;
+			}
 		}
 		let connecting = self.endpoint.connect(to.endpoint(), protocol::ALPN);
 		let connected = tokio::time::timeout(CONNECT, connecting).await;

@@ -14,8 +14,8 @@ use std::{
 	path::{Path, PathBuf},
 };
 
-/// Returns where the record of an unfinished file is.
-pub(crate) fn path_of(part: &Path) -> PathBuf {
+/// Returns where the record of an unfinished file is: whoever removes the one removes the other.
+pub fn path_of(part: &Path) -> PathBuf {
 	let mut path = part.as_os_str().to_owned();
 	path.push(".have");
 	path.into()

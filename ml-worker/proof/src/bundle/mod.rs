@@ -23,6 +23,7 @@ pub mod lock;
 pub mod manifest;
 pub mod metrics;
 pub mod openings;
+pub mod parts;
 mod points;
 pub mod records;
 pub mod samples;

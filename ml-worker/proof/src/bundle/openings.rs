@@ -211,10 +211,10 @@ pub enum WrongOpening {
 }
 
 /// A tensor in a checkpoint file.
-struct Place {
+pub(super) struct Place {
 	/// Byte of the file at which it begins.
-	begin: u64,
-	bytes: u64,
+	pub begin: u64,
+	pub bytes: u64,
 }
 
 impl Opening {
@@ -385,7 +385,7 @@ fn open(part: &Part, bytes: Vec<u8>) -> Result<Opened, OpenError> {
 }
 
 /// Returns where the tensors of a checkpoint file of so many `bytes` lie, in ascending bytewise order of name.
-fn places(file: &mut impl Read, bytes: u64) -> io::Result<Vec<Place>> {
+pub(super) fn places(file: &mut impl Read, bytes: u64) -> io::Result<Vec<Place>> {
 	let wrong = |what: &str| io::Error::new(ErrorKind::InvalidData, what.to_owned());
 	let mut length = [0; 8];
 	file.read_exact(&mut length)?;

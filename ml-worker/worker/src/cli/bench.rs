@@ -4,6 +4,7 @@ mod gpu;
 mod hashing;
 mod matmul;
 mod train;
+mod transport;
 
 use crate::args::DeviceArgs;
 use anyhow::{bail, ensure, Context};
@@ -42,6 +43,8 @@ enum What {
 	Train(train::Train),
 	/// The content hashes of a checkpoint: BLAKE3 beside BLAKE2b, in turns.
 	Hashing(hashing::Hashing),
+	/// How fast a state comes over loopback: by HTTP, and over iroh from one source and from several.
+	Transport(transport::Transport),
 	/// Training steps and laps of drilling on a GPU (--device cuda) against the processor, in turns. Both
 	/// compute the same bits, which is checked first.
 	Gpu(gpu::Gpu),
@@ -63,6 +66,7 @@ impl Bench {
 			What::Matmul(matmul) => matmul.run(),
 			What::Hashing(hashing) => hashing.run(),
 			What::Train(train) => train.run(),
+			What::Transport(transport) => transport.run(),
 			What::Gpu(gpu) => gpu.run(),
 		}
 	}

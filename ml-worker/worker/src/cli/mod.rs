@@ -12,6 +12,7 @@ mod hash;
 mod plot;
 mod profile;
 pub mod progress;
+mod relay;
 mod states;
 mod train;
 mod verify;
@@ -66,6 +67,8 @@ enum Command {
 	/// Runs the Whetstone benchmark, and says what this machine is worth in ut a day by it and by
 	/// strict training.
 	Whetstone(whetstone::WhetstoneCommand),
+	/// Runs a relay, at which endpoints of iroh wait that have no open port.
+	Relay(relay::RelayCommand),
 	/// Replays for a role, which starts it by itself.
 	#[command(hide = true)]
 	Replay,
@@ -89,6 +92,7 @@ impl Cli {
 			Command::Bench(command) => command.run(),
 			Command::Hash(command) => command.run(),
 			Command::Whetstone(command) => command.run(),
+			Command::Relay(command) => command.run(),
 			Command::Replay => Ok(replay::serve()),
 			Command::Chain(command) => run_async(*command),
 		};
@@ -104,7 +108,7 @@ impl Cli {
 	fn start_log(&self) {
 		let level = match (self.verbose, &self.command) {
 			// The owner of a role wants to see what it does.
-			(0, Command::Chain(_)) => LevelFilter::INFO,
+			(0, Command::Chain(_) | Command::Relay(_)) => LevelFilter::INFO,
 			(0, _) => LevelFilter::WARN,
 			(1, _) => LevelFilter::DEBUG,
 			(_, _) => LevelFilter::TRACE,

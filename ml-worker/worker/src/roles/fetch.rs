@@ -4,18 +4,23 @@
 //! announces another length than declared is not listened to ([`Content`]), and one that is slower
 //! than a least rate is given up ([`Pace`]).
 
+mod answer;
 mod content;
 mod error;
 mod get;
+mod iroh;
 mod locations;
 mod pace;
 
 pub use content::{drop_parts, Content};
 pub use error::{FetchError, SetupError};
+pub use iroh::Over;
 pub use locations::{server, LocationArgs, LocationError, Locations};
 pub use pace::Pace;
 
+use answer::Answer;
 use error::reason;
+use iroh::{is_iroh, Own};
 use pace::Meter;
 use reqwest::{header, StatusCode};
 use std::{
@@ -53,6 +58,7 @@ pub struct Wanted<'a> {
 #[derive(Clone)]
 pub struct Fetcher {
 	client: reqwest::Client,
+	own: Own,
 	locations: Locations,
 	tries: u32,
 	pause: Duration,
@@ -71,6 +77,7 @@ impl Fetcher {
 			.user_agent(concat!("trainyard/", env!("CARGO_PKG_VERSION")));
 		Ok(Self {
 			client: locations.restrict(client).build().map_err(SetupError)?,
+			own: Own::default(),
 			locations,
 			tries: tries.max(1),
 			pause,
@@ -95,14 +102,25 @@ impl Fetcher {
 	/// that rate. A caller that wants a path that another one is fetching waits for that one first,
 	/// within its own time: two writers would spoil the unfinished file.
 	pub async fn fetch(&self, wanted: &Wanted<'_>) -> Result<(), FetchError> {
+		self.fetch_from(wanted, &[]).await
+	}
+
+	/// Does what [`Self::fetch`] does for a file that these `others` have as well: a state is brought from
+	/// all of them at once that are endpoints of iroh.
+	pub async fn fetch_from(
+		&self,
+		wanted: &Wanted<'_>,
+		others: &[String],
+	) -> Result<(), FetchError> {
 		let limit = wanted.content.limit();
 		let patience = self.pace.patience(limit);
 		let fetching = async {
 			let lock = self.lock(wanted.path);
 			let _alone = lock.lock().await;
-			self.fetch_alone(wanted).await
+			self.fetch_alone(wanted, others).await
 		};
-		tokio::time::timeout(patience, fetching).await.unwrap_or_else(|_| {
+		// In a box: every future that fetches would have what iroh waits for within, which is deep.
+		tokio::time::timeout(patience, Box::pin(fetching)).await.unwrap_or_else(|_| {
 			Err(FetchError::TooSlow { url: wanted.url.into(), limit, patience })
 		})
 	}
@@ -128,7 +146,7 @@ impl Fetcher {
 	}
 
 	/// Does what [`Self::fetch`] does. The caller must hold the lock of the path.
-	async fn fetch_alone(&self, wanted: &Wanted<'_>) -> Result<(), FetchError> {
+	async fn fetch_alone(&self, wanted: &Wanted<'_>, others: &[String]) -> Result<(), FetchError> {
 		let Wanted { url, path, content } = wanted;
 		self.allow(url)?;
 		let local = |source: std::io::Error| FetchError::Local { path: path.to_path_buf(), source };
@@ -144,6 +162,9 @@ impl Fetcher {
 		let part = content.part(path, url);
 		let most = if content.is_known() { MOST_PARTS } else { 0 };
 		drop_parts(&content.stem(path), most).map_err(local)?;
+		if let Some(done) = self.together(wanted, others).await {
+			return done;
+		}
 		let mut meter = Meter::new(self.pace);
 		let (mut attempt, mut begun_again) = (1, false);
 		loop {
@@ -191,7 +212,6 @@ impl Fetcher {
 		meter: &mut Meter,
 	) -> Result<(), FetchError> {
 		let Wanted { url, content, .. } = *wanted;
-		let no_answer = |e: reqwest::Error| no_answer(url, &e);
 		let Pace { window, rate, .. } = self.pace;
 		let slow = |few: pace::TooFew| FetchError::BelowRate {
 			url: url.into(),
@@ -207,12 +227,8 @@ impl Fetcher {
 			// All of it is here already; the hash will show it.
 			return Ok(());
 		}
-		let mut request = self.client.get(url);
-		if have > 0 {
-			request = request.header(header::RANGE, format!("bytes={have}-"));
-		}
 		let begun = Instant::now();
-		let mut response = request.send().await.map_err(no_answer)?;
+		let mut response = self.ask(url, have).await?;
 		meter.note(begun.elapsed(), 0).map_err(slow)?;
 		let status = response.status();
 		let kept = match status {
@@ -241,10 +257,10 @@ impl Fetcher {
 			let mut length = kept;
 			loop {
 				let begun = Instant::now();
-				let piece = match tokio::time::timeout(meter.left(), response.chunk()).await {
+				let piece = match tokio::time::timeout(meter.left(), response.chunk(url)).await {
 					Ok(Ok(Some(piece))) => piece,
 					Ok(Ok(None)) => return Ok(()),
-					Ok(Err(e)) => return Err(no_answer(e)),
+					Ok(Err(e)) => return Err(e),
 					Err(_) => {
 						meter.note(begun.elapsed(), 0).map_err(slow)?;
 						continue;
@@ -264,6 +280,25 @@ impl Fetcher {
 		file.flush().await.map_err(local)?;
 		received?;
 		file.sync_all().await.map_err(local)
+	}
+}
+
+impl Fetcher {
+	/// Asks for what is at `url`, from byte `from` on.
+	async fn ask(&self, url: &str, from: u64) -> Result<Answer, FetchError> {
+		match is_iroh(url) {
+			true => self.ask_endpoint(url, from).await,
+			false => self.ask_http(url, from).await,
+		}
+	}
+
+	/// Does what [`Self::ask`] does at an `http://` or `https://` URL.
+	async fn ask_http(&self, url: &str, from: u64) -> Result<Answer, FetchError> {
+		let mut request = self.client.get(url);
+		if from > 0 {
+			request = request.header(header::RANGE, format!("bytes={from}-"));
+		}
+		request.send().await.map(Answer::Tcp).map_err(|e| no_answer(url, &e))
 	}
 }
 

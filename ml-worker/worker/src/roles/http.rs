@@ -13,9 +13,11 @@
 //! number and time, see [`Limits`]. Few checkpoints are opened at once: whoever comes then is told to
 //! come again (status 503).
 
+mod endpoint;
 mod limits;
 mod openings;
 
+pub use endpoint::Endpoint;
 pub use limits::Limits;
 
 use axum::{
@@ -146,8 +148,7 @@ impl Server {
 		let address =
 			listener.local_addr().map_err(|source| ServeError::CannotListen { address, source })?;
 		let listener = Limited::new(listener, limits);
-		let state = (shelf, Openings::new(limits.first_byte));
-		let routes = Router::new().fallback(answer).with_state(state);
+		let routes = routes(shelf, limits);
 		let task = tokio::spawn(async move {
 			if let Err(e) = axum::serve(listener, routes).await {
 				error!("the HTTP server stopped: {e}");
@@ -166,6 +167,12 @@ impl Drop for Server {
 	fn drop(&mut self) {
 		self.task.abort();
 	}
+}
+
+/// Returns what answers to requests.
+fn routes(shelf: Shelf, limits: Limits) -> Router {
+	let state = (shelf, Openings::new(limits.first_byte));
+	Router::new().fallback(answer).with_state(state)
 }
 
 async fn answer(State((shelf, openings)): State<(Shelf, Openings)>, request: Request) -> Response {

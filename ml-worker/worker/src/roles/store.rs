@@ -65,10 +65,13 @@ use trainyard_protocol::{
 	job::{BlockNumber, WorkResult},
 	JobId, H256,
 };
+use trainyard_transport::SecretKey;
 
 const JOB_FILE: &str = "state.json";
 const FINDINGS_FILE: &str = "findings.json";
 const PORT_FILE: &str = "port";
+const UDP_PORT_FILE: &str = "iroh-port";
+const ENDPOINT_KEY_FILE: &str = "iroh.key";
 const BLOBS_FILE: &str = "blobs.json";
 /// The ending of the name of an unfinished download.
 const PART: &str = ".part";
@@ -463,6 +466,38 @@ impl Home {
 	/// Remembers the port that is served on.
 	pub fn save_port(&self, port: u16) -> Result<(), StoreError> {
 		Ok(files::write(&self.root.join(PORT_FILE), format!("{port}\n").as_bytes())?)
+	}
+
+	/// Does what [`Self::last_port`] does for the UDP port of the endpoint.
+	pub fn last_udp_port(&self) -> Option<u16> {
+		std::fs::read_to_string(self.root.join(UDP_PORT_FILE)).ok()?.trim().parse().ok()
+	}
+
+	/// Remembers the UDP port of the endpoint.
+	pub fn save_udp_port(&self, port: u16) -> Result<(), StoreError> {
+		Ok(files::write(&self.root.join(UDP_PORT_FILE), format!("{port}\n").as_bytes())?)
+	}
+
+	/// Returns the key by which others know this machine's endpoint, made when it is first asked for:
+	/// locations on chain name it.
+	pub fn endpoint_key(&self) -> Result<SecretKey, StoreError> {
+		let path = self.root.join(ENDPOINT_KEY_FILE);
+		let wrong =
+			|reason: &str| StoreError::Damaged { path: path.clone(), reason: reason.into() };
+		match std::fs::read_to_string(&path) {
+			Ok(text) => {
+				let bytes = hex::decode(text.trim()).ok().and_then(|bytes| bytes.try_into().ok());
+				let bytes: [u8; 32] = bytes.ok_or_else(|| wrong("not 64 hex digits"))?;
+				Ok(SecretKey::from_bytes(&bytes))
+			}
+			Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+				let key = SecretKey::generate();
+				let text = format!("{}\n", hex::encode(key.to_bytes()));
+				files::write_private(&path, text.as_bytes())?;
+				Ok(key)
+			}
+			Err(e) => Err(wrong(&e.to_string())),
+		}
 	}
 }
 

@@ -247,12 +247,13 @@ impl fmt::Display for SpecError {
 			BadLabels => write!(
 				f,
 				"the format idx needs a file of labels with content hash, 1 to \
-				 {MAX_DATASET_BYTES} bytes and a location; other formats take none"
+				 {MAX_DATASET_BYTES} bytes and an http://, https:// or iroh:// location; other \
+				 formats take none"
 			),
 			BadInitialModel => write!(
 				f,
-				"the initial model needs a content hash, 1 to {MAX_DATASET_BYTES} bytes and a \
-				 location"
+				"the initial model needs a content hash, 1 to {MAX_DATASET_BYTES} bytes and an \
+				 http://, https:// or iroh:// location, or chain: for a blob of the chain"
 			),
 			DecayOvershoots => f.write_str(
 				"the learning rate at its peak times the weight decay is above 1: a step would take \

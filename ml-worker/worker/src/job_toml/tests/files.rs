@@ -192,9 +192,9 @@ fn a_fine_tuning_names_its_model() {
 		("\"0303", "\"03", "initial_model.parameters", "62 characters"),
 		("\nparameters = \"0303", "\n# \"", "initial_model.parameters", "the field is missing"),
 		("\nparameters = \"0303", "\n# \"", "initial_model.parameters", "trainyard estimate"),
-		("\"https://example.org/model", "\"ftp://x/model", "initial_model", "http(s) location"),
+		("\"https://example.org/model", "\"ftp://x/model", "initial_model", "iroh:// location"),
 		("bytes = 26664", "bytes = 26664\nsize = 3", "initial_model.size", "no such field"),
-		("https://example.org/model.safetensors", "", "initial_model", "http(s) location"),
+		("https://example.org/model.safetensors", "", "initial_model", "iroh:// location"),
 	] {
 		let error = complaint(from, to);
 		assert!(error.contains(&format!("{field}: ")) && error.contains(what), "{to}: {error}");

@@ -160,11 +160,13 @@ async fn fetch_file(
 	fetcher: &Fetcher,
 	base: &str,
 	name: &str,
+	others: &[String],
 	dir: &Path,
 	content: Content,
 ) -> Result<(), FetchError> {
 	let (url, path) = (format!("{base}/{name}"), dir.join(name));
-	fetcher.fetch(&Wanted { url: &url, path: &path, content }).await
+	let others: Vec<String> = others.iter().map(|base| format!("{base}/{name}")).collect();
+	fetcher.fetch_from(&Wanted { url: &url, path: &path, content }, &others).await
 }
 
 /// Brings the state in checkpoint file `name` into `dir`, where the manifest is. What is there
@@ -176,6 +178,18 @@ pub async fn fetch_state(
 	dir: &Path,
 	limit: u64,
 ) -> Result<(), FetchError> {
+	fetch_state_from(fetcher, base, &[], name, dir, limit).await
+}
+
+/// Does what [`fetch_state`] does with a state that is at these `others`, too.
+async fn fetch_state_from(
+	fetcher: &Fetcher,
+	base: &str,
+	others: &[String],
+	name: &str,
+	dir: &Path,
+	limit: u64,
+) -> Result<(), FetchError> {
 	if has_state(dir, name, limit).await {
 		return Ok(());
 	}
@@ -183,7 +197,7 @@ pub async fn fetch_state(
 		Some(hash) => Content::State { hash, limit },
 		None => Content::Any { limit },
 	};
-	fetch_file(fetcher, base, name, dir, content).await
+	fetch_file(fetcher, base, name, others, dir, content).await
 }
 
 /// Brings manifest and checkpoint files `needed` of the bundle of this result from a server into `dir`. What
@@ -197,10 +211,24 @@ pub async fn fetch_bundle(
 	dir: &Path,
 	limit: u64,
 ) -> Result<(), SourceError> {
+	fetch_bundle_from(fetcher, server, &[], result, needed, dir, limit).await
+}
+
+/// Does what [`fetch_bundle`] does with states that these `others` have, too: they are brought from all of
+/// them at once that are endpoints of iroh.
+pub async fn fetch_bundle_from(
+	fetcher: &Fetcher,
+	server: &str,
+	others: &[String],
+	result: &WorkResult,
+	needed: &[String],
+	dir: &Path,
+	limit: u64,
+) -> Result<(), SourceError> {
 	if !has_manifest(dir, result.bundle_root).await {
 		let base = manifest_url(server, result);
 		let content = Content::Any { limit: manifest::MAX_BYTES };
-		fetch_file(fetcher, &base, manifest::FILE, dir, content).await?;
+		fetch_file(fetcher, &base, manifest::FILE, &[], dir, content).await?;
 		let bytes = tokio::fs::read(dir.join(manifest::FILE)).await?;
 		let manifest = Manifest::parse(&bytes)
 			.map_err(|why| SourceError::Manifest { base: base.clone(), why })?;
@@ -209,8 +237,10 @@ pub async fn fetch_bundle(
 		}
 	}
 	let (base, mut first) = (states_url(server, result), Ok(()));
+	let others = others.iter().filter(|other| *other != server);
+	let others: Vec<String> = others.map(|other| states_url(other, result)).collect();
 	for file in needed {
-		match fetch_state(fetcher, &base, file, dir, limit).await {
+		match fetch_state_from(fetcher, &base, &others, file, dir, limit).await {
 			Ok(()) => {}
 			// It is away.
 			Err(e @ FetchError::NoAnswer { .. }) => return first.and(Err(e.into())),

@@ -1,7 +1,7 @@
 //! What is known beforehand of a file that is fetched: how long it may be, and by what it is
 //! recognised.
 
-use super::FetchError;
+use super::{iroh::remove_part, FetchError};
 use std::{
 	cmp::Reverse,
 	io,
@@ -38,10 +38,7 @@ fn parts(stem: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
 /// Removes the unfinished files whose paths begin with `stem`, except the `most` longest.
 pub fn drop_parts(stem: &Path, most: usize) -> io::Result<()> {
 	for (_, part) in parts(stem)?.into_iter().skip(most) {
-		match std::fs::remove_file(&part) {
-			Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
-			_ => {}
-		}
+		remove_part(&part)?;
 	}
 	Ok(())
 }

@@ -97,7 +97,7 @@ pub enum FetchError {
 		found: Option<H256>,
 	},
 	/// Not an http(s) URL.
-	#[error("`{url}` is no http:// or https:// location")]
+	#[error("`{url}` is no http://, https:// or iroh:// location")]
 	BadUrl {
 		/// The URL that was given.
 		url: String,

@@ -1,6 +1,6 @@
 //! Takes a short answer into memory.
 
-use super::{no_answer, FetchError, Fetcher};
+use super::{FetchError, Fetcher};
 use reqwest::StatusCode;
 use tracing::debug;
 
@@ -31,7 +31,7 @@ impl Fetcher {
 	/// Asks once.
 	async fn take(&self, url: &str, limit: u64) -> Result<Vec<u8>, FetchError> {
 		let too_large = || FetchError::TooLarge { url: url.into(), limit };
-		let mut response = self.client.get(url).send().await.map_err(|e| no_answer(url, &e))?;
+		let mut response = self.ask(url, 0).await?;
 		let status = response.status();
 		if status != StatusCode::OK {
 			return Err(FetchError::Status { url: url.into(), status });
@@ -40,7 +40,7 @@ impl Fetcher {
 			return Err(too_large());
 		}
 		let mut body = Vec::new();
-		while let Some(piece) = response.chunk().await.map_err(|e| no_answer(url, &e))? {
+		while let Some(piece) = response.chunk(url).await? {
 			if (body.len() as u64).saturating_add(piece.len() as u64) > limit {
 				return Err(too_large());
 			}

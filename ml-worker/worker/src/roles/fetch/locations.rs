@@ -4,6 +4,7 @@
 //! name would let them reach services of its own machine and network. So private addresses are
 //! refused: in the URL, as the address of a name, and after a redirect.
 
+use super::iroh::{is_iroh, Over};
 use reqwest::{
 	dns::{Addrs, Name, Resolve, Resolving},
 	redirect::Policy,
@@ -13,9 +14,11 @@ use serde_json::Value;
 use std::{
 	error::Error,
 	net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+	path::PathBuf,
 };
 use subxt::rpcs::client::RpcParams;
 use trainyard_client::{Chain, ChainError};
+use trainyard_transport::NotALocation;
 
 /// Most redirects followed.
 const REDIRECTS: usize = 4;
@@ -29,12 +32,24 @@ pub struct LocationArgs {
 	/// on this machine (ws://127.0.0.1) allows it anyway
 	#[arg(long)]
 	allow_private_locations: bool,
+	/// Fetch from iroh:// locations through relays alone: nothing is sent to an address that another
+	/// endpoint names while a direct way is looked for, and everything takes the longer way
+	#[arg(long)]
+	iroh_relays_only: bool,
+	/// Trust the certificates in this file (PEM), too, for relays
+	#[arg(long, value_name = "FILE")]
+	iroh_relay_ca: Option<PathBuf>,
 }
 
 impl LocationArgs {
 	/// Returns whether the option was given.
 	pub fn allows_private(&self) -> bool {
 		self.allow_private_locations
+	}
+
+	/// Returns how endpoints of iroh are asked.
+	pub fn over(&self) -> Over {
+		Over { authorities: self.iroh_relay_ca.clone(), relay_only: self.iroh_relays_only }
 	}
 
 	/// Returns what may be fetched from: everything if the option was given, or if the node is on
@@ -98,8 +113,25 @@ pub enum Locations {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LocationError {
 	/// Not an http(s) URL.
-	#[error("`{url}` is no http:// or https:// location")]
+	#[error("`{url}` is no http://, https:// or iroh:// location")]
 	NotHttp {
+		/// The URL that was given.
+		url: String,
+	},
+	/// Begins as the location of an endpoint, and is none.
+	#[error("`{url}` is no location of an endpoint: {why}")]
+	NotIroh {
+		/// The URL that was given.
+		url: String,
+		/// What is wrong with it.
+		why: NotALocation,
+	},
+	/// The location of an endpoint names no way there that may be gone.
+	#[error(
+		"`{url}` names no public address and no relay. Its owner must name one; or start this daemon \
+		 with --allow-private-locations if you trust everyone who names locations on this chain"
+	)]
+	NoWay {
 		/// The URL that was given.
 		url: String,
 	},
@@ -121,6 +153,9 @@ impl Locations {
 	/// Checks the scheme of a URL and, if it names one, its address. Names are checked when they
 	/// are resolved.
 	pub fn check(self, url: &str) -> Result<(), LocationError> {
+		if is_iroh(url) {
+			return self.endpoint(url).map(drop);
+		}
 		match Url::parse(url) {
 			Ok(url) => self.check_parsed(&url),
 			Err(_) => Err(LocationError::NotHttp { url: url.into() }),
@@ -206,7 +241,7 @@ impl<R: Resolve> Resolve for PublicOnly<R> {
 
 /// Returns whether an address can be that of a server for everyone, by IANA's registries of special
 /// addresses. If an IPv6 address carries an IPv4 address, that one counts.
-fn is_public(address: IpAddr) -> bool {
+pub(super) fn is_public(address: IpAddr) -> bool {
 	match address {
 		IpAddr::V4(v4) => is_public_v4(v4),
 		IpAddr::V6(v6) => is_public_v6(v6),
@@ -388,8 +423,12 @@ mod tests {
 		assert_eq!(found, ["1.1.1.1", "2606:4700::1111"]);
 	}
 
-	const ANY: LocationArgs = LocationArgs { allow_private_locations: true };
-	const CAREFUL: LocationArgs = LocationArgs { allow_private_locations: false };
+	const ANY: LocationArgs = LocationArgs { allow_private_locations: true, ..CAREFUL };
+	const CAREFUL: LocationArgs = LocationArgs {
+		allow_private_locations: false,
+		iroh_relays_only: false,
+		iroh_relay_ca: None,
+	};
 
 	/// Returns what is fetched from with a node at `url` whose chain is of type `kind`.
 	async fn allowed(args: &LocationArgs, url: &'static str, kind: Value) -> Locations {

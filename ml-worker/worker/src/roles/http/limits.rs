@@ -78,7 +78,7 @@ impl Listener for Limited {
 			};
 			let (stream, address) = Listener::accept(&mut self.inner).await;
 			match Seat::take(permit, address.ip(), self.limits.per_address, &self.counts) {
-				Some(seat) => return (Watched::new(stream, self.limits, seat), address),
+				Some(seat) => return (Watched::new(stream, self.limits, Some(seat)), address),
 				None => debug!("{address} has too many connections; one more is closed"),
 			}
 		}
@@ -104,7 +104,7 @@ fn locked(counts: &Counts) -> MutexGuard<'_, HashMap<IpAddr, usize>> {
 }
 
 /// The right to one connection; it ends when this is dropped.
-struct Seat {
+pub(super) struct Seat {
 	peer: Option<IpAddr>,
 	counts: Counts,
 	_permit: OwnedSemaphorePermit,
@@ -150,11 +150,12 @@ pub(super) struct Watched<S> {
 	inner: S,
 	stall: Duration,
 	end: Pin<Box<Sleep>>,
-	_seat: Seat,
+	_seat: Option<Seat>,
 }
 
 impl<S> Watched<S> {
-	fn new(inner: S, limits: Limits, seat: Seat) -> Self {
+	/// Watches a connection, which may have a seat.
+	pub(super) fn new(inner: S, limits: Limits, seat: Option<Seat>) -> Self {
 		let end = Box::pin(tokio::time::sleep(limits.first_byte));
 		Self { inner, stall: limits.stall, end, _seat: seat }
 	}

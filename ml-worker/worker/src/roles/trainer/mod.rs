@@ -15,7 +15,7 @@ use super::{
 	common::{
 		lost::Replaced,
 		registration::{register, RegistrationError},
-		serving::{public_location, serve, ServingError},
+		serving::{serve_by, IrohArgs, Served, ServingError},
 		webhook::{Webhook, WebhookError},
 	},
 	disputes::{
@@ -23,7 +23,7 @@ use super::{
 		driver::{DisputeArgs, Driver, Work},
 	},
 	fetch::{Fetcher, LocationArgs},
-	http::{Server, Shelf},
+	http::Shelf,
 	job::Job,
 	machine::Machine,
 	plan::{Action, Limits, Prices, Refusal},
@@ -65,6 +65,8 @@ pub struct TrainerArgs {
 	/// URL under which verifiers reach that address; needed where it is not this machine's own
 	#[arg(long, value_name = "URL")]
 	public_url: Option<String>,
+	#[command(flatten)]
+	iroh: IrohArgs,
 	#[command(flatten)]
 	locations: LocationArgs,
 	/// Register as a trainer with this bond (in TRY) if the account is none yet
@@ -250,7 +252,7 @@ struct TrainerRole {
 	trainer: Arc<Trainer>,
 	driver: Driver<Arc<Transactor>>,
 	reported: Reported,
-	_server: Server,
+	_served: Served,
 }
 
 /// Runs a trainer until it is asked to stop.
@@ -277,9 +279,10 @@ impl Role for TrainerRole {
 		let Base { chain, sender, home, report, machine } = base.clone();
 		register(&chain, &sender, args.bond, &report).await.map_err(TrainerError::from)?;
 		let shelf = Shelf::default();
-		let server = serve(args.listen, &home, shelf.clone()).await?;
-		let location = public_location(args.public_url.as_deref(), server.address())
-			.map_err(TrainerError::from)?;
+		let at = (args.listen, args.public_url.as_deref());
+		let served =
+			serve_by(at, (&args.iroh, args.locations.over()), &home, shelf.clone()).await?;
+		let location = served.location.clone();
 		let locations = args.locations.locations(&chain).await?;
 		if let Err(e) = locations.check(&location.to_string_lossy()) {
 			warn!("verifiers will not fetch what this trainer serves, see --public-url: {e}");
@@ -338,7 +341,8 @@ impl Role for TrainerRole {
 			queue: Mutex::default(),
 			rescued: Mutex::default(),
 			blobs: Mutex::new(home.blobs()?),
-			fetcher: Fetcher::new(3, Duration::from_millis(500), locations)?,
+			fetcher: Fetcher::new(3, Duration::from_millis(500), locations)?
+				.over(args.locations.over()),
 			location,
 			report,
 			shelf,
@@ -347,7 +351,7 @@ impl Role for TrainerRole {
 			chain,
 		};
 		let (trainer, reported) = (Arc::new(trainer), Reported::default());
-		Ok(Self { trainer, driver, reported, _server: server })
+		Ok(Self { trainer, driver, reported, _served: served })
 	}
 
 	fn details(&self) -> (String, Map<String, Value>) {

@@ -35,7 +35,7 @@ use super::{
 		large::{Large, RelayArgs},
 		lost::{self, Replaced},
 		pledges::PledgeArgs,
-		serving::ServingError,
+		serving::{IrohArgs, ServingError},
 		webhook::{Webhook, WebhookError},
 	},
 	display,
@@ -101,6 +101,8 @@ pub struct VerifierArgs {
 	/// URL under which other verifiers reach that address; needed where it is not this machine's own
 	#[arg(long, value_name = "URL")]
 	public_url: Option<String>,
+	#[command(flatten)]
+	iroh: IrohArgs,
 	/// Register as a verifier with this bond (in TRY) if the account is none yet, come back if it
 	/// left, and raise the bond to this if it waits for a place
 	#[arg(long, value_name = "TRY", value_parser = amount::parse)]
@@ -364,11 +366,13 @@ impl Role for VerifierRole {
 		let mib = |n: u64| n.saturating_mul(1024 * 1024);
 		let locations = args.locations.locations(&chain).await?;
 		let url = args.public_url.as_deref();
-		let relay = Relay::start(args.listen, url, locations, &home).await?;
+		let iroh = (&args.iroh, args.locations.over());
+		let relay = Relay::start((args.listen, url), iroh, locations, &home).await?;
 		let vrf_key = sender.vrf_key().public();
 		let offer = pool::Offer { capacity, location: relay.location().cloned(), vrf_key };
 		let membership = pool::enter(&sender, args.bond, &offer, &report).await?;
-		let fetcher = Fetcher::new(2, Duration::from_millis(300), locations)?;
+		let fetcher =
+			Fetcher::new(2, Duration::from_millis(300), locations)?.over(args.locations.over());
 		let replayers = Replayers::new(memory, usize::from(args.max_replays));
 		let replayers = replayers.map_err(VerifierError::from)?.on(machine.clone(), Self::NAME);
 		let space = Space::new(quota);

@@ -11,9 +11,9 @@
 
 use super::VerifierError;
 use crate::roles::{
-	common::serving::{public_location, serve},
-	fetch::{self, Locations},
-	http::{Server, Shelf},
+	common::serving::{serve_by, IrohArgs, Served},
+	fetch::{self, Locations, Over},
+	http::Shelf,
 	run::RoleError,
 	store::{result_folder, Home},
 };
@@ -33,7 +33,7 @@ use trainyard_protocol::{job::WorkResult, Text, H256};
 pub(super) struct Relay {
 	shelf: Shelf,
 	location: Option<Text>,
-	_server: Server,
+	_served: Served,
 }
 
 /// What is served after a look at the audits.
@@ -78,15 +78,14 @@ impl Fetched {
 impl Relay {
 	/// Starts the server. Other daemons are taken to fetch from the `locations` that this one does.
 	pub(super) async fn start(
-		listen: SocketAddr,
-		public_url: Option<&str>,
+		(listen, public_url): (SocketAddr, Option<&str>),
+		iroh: (&IrohArgs, Over),
 		locations: Locations,
 		home: &Home,
 	) -> Result<Self, RoleError<VerifierError>> {
 		let shelf = Shelf::default();
-		let server = serve(listen, home, shelf.clone()).await?;
-		let location =
-			public_location(public_url, server.address()).map_err(VerifierError::from)?;
+		let served = serve_by((listen, public_url), iroh, home, shelf.clone()).await?;
+		let location = served.location.clone();
 		let location = match locations.check(&location.to_string_lossy()) {
 			Ok(()) => Some(location),
 			Err(e) if public_url.is_some() => {
@@ -101,7 +100,7 @@ impl Relay {
 				None
 			}
 		};
-		Ok(Self { shelf, location, _server: server })
+		Ok(Self { shelf, location, _served: served })
 	}
 
 	/// Serves exactly this from now on.
@@ -138,7 +137,8 @@ mod tests {
 		locations: Locations,
 		home: &Home,
 	) -> Result<Relay, RoleError<VerifierError>> {
-		Relay::start(listen.parse().unwrap(), public_url, locations, home).await
+		let at = (listen.parse().unwrap(), public_url);
+		Relay::start(at, (&IrohArgs::default(), Over::default()), locations, home).await
 	}
 
 	fn me(n: u8) -> AccountId32 {

@@ -39,7 +39,7 @@ use crate::roles::{
 		accusing::Stakes,
 		driver::{DisputeArgs, Driver},
 	},
-	fetch::{Fetcher, Locations},
+	fetch::{Fetcher, Locations, Over},
 	http::{Server, Shelf},
 	replay::Replayers,
 	report::Reporter,
@@ -119,7 +119,9 @@ async fn verifier_on(folder: &Path, node: FakeNode) -> Verifier {
 	let sender = Arc::new(Transactor::new(chain.clone(), keys::from_uri("//Charlie").unwrap()));
 	let fetcher = Fetcher::new(1, Duration::from_millis(10), Locations::Any).unwrap();
 	let report = Reporter::new("verifier", true, Some(&home.events()));
-	let relay = Relay::start("127.0.0.1:0".parse().unwrap(), None, Locations::Any, &home);
+	let iroh = (&Default::default(), Over::default());
+	let at = ("127.0.0.1:0".parse().unwrap(), None);
+	let relay = Relay::start(at, iroh, Locations::Any, &home);
 	let relay = relay.await.ok().unwrap();
 	let base = Base { chain, sender, home, report, machine: Default::default() };
 	let space = Space::new(Quota::of(u64::MAX));

@@ -2,7 +2,8 @@
 
 use super::{rescued::Stored, round::Round, Verifier};
 pub(super) use crate::roles::common::bundles::{
-	fetch_bundle, fetch_state, has_manifest, has_state, servers, states_url, SourceError,
+	fetch_bundle, fetch_bundle_from, fetch_state, has_manifest, has_state, servers, states_url,
+	SourceError,
 };
 pub(super) use crate::roles::common::rescues::places;
 use crate::roles::{
@@ -164,7 +165,8 @@ impl Verifier {
 			}
 			Source::Served(server) | Source::Relayed(server) => {
 				let limit = bundle::max_checkpoint_bytes(spec);
-				fetch_bundle(&self.fetcher, server, result, &needed, dir, limit).await
+				let all = servers(round.job, result);
+				fetch_bundle_from(&self.fetcher, server, &all, result, &needed, dir, limit).await
 			}
 		};
 		// Where states are missing, the files of the job are brought all the same: others may have

@@ -109,7 +109,8 @@ impl Whistleblower {
 		self.make_room(&job, &spec)?;
 		let servers: Vec<String> = servers(&job, &result).into_iter().chain(relayed).collect();
 		let looking = Looking { job: &job, spec: &spec, result: &result, servers: &servers };
-		let bringing = self.bring(&looking, looked, &folder, share);
+		// In a box, for what it waits for is deep.
+		let bringing = Box::pin(self.bring(&looking, looked, &folder, share));
 		let brought = tokio::select! {
 			brought = bringing => brought,
 			() = stopped(&stop) => return Err(TaskError::Stopped),
