@@ -47,6 +47,10 @@ before(
 		trainers.Bob = network.startWorker('trainer', '//Bob', ['--bond', '200', ...relayed]);
 		await network.verifiersReady(VERIFIERS);
 		await network.trainersReady(['//Alice', '//Bob']);
+		for (const name of ['//Alice', '//Bob']) {
+			const offer = ['offer', '--price', '1000', '--suri', name, '--node', network.url];
+			assert.equal((await network.worker(`offer${name.replace(/\W/g, '-')}`, offer)).status, 0);
+		}
 	},
 	{ timeout: 240_000 },
 );

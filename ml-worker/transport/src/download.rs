@@ -214,7 +214,9 @@ impl Download {
 			|unit: u32| state.running.iter().filter(|(other, _)| *other == unit).count() == 1;
 		let of_others = || {
 			let mut others = state.running.iter().filter(|(_, at)| *at != source);
-			others.find(|(unit, _)| alone(*unit)).map(|(unit, _)| *unit)
+			// Who has just written one has not left it yet.
+			let is_whole = |unit: u32| state.whole.get(unit as usize).copied().unwrap_or(true);
+			others.find(|(unit, _)| alone(*unit) && !is_whole(*unit)).map(|(unit, _)| *unit)
 		};
 		match state.waiting.front().copied().or_else(of_others) {
 			Some(unit) => {

@@ -119,6 +119,21 @@ pub struct Node {
 	relay: Option<Relay>,
 	relays: RelayMap,
 	connections: Arc<Mutex<HashMap<EndpointId, Slot>>>,
+	_closes: Arc<Closes>,
+}
+
+/// Closes an endpoint when nobody has it any more.
+#[derive(Debug)]
+struct Closes(Endpoint);
+
+impl Drop for Closes {
+	fn drop(&mut self) {
+		let endpoint = self.0.clone();
+		// Without a runtime the process ends, and nobody is told.
+		if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+			runtime.spawn(async move { endpoint.close().await });
+		}
+	}
 }
 
 impl Node {
@@ -181,7 +196,8 @@ impl Node {
 	}
 
 	fn of(endpoint: Endpoint, relay: Option<Relay>, relays: RelayMap) -> Self {
-		Self { endpoint, relay, relays, connections: Arc::default() }
+		let _closes = Arc::new(Closes(endpoint.clone()));
+		Self { endpoint, relay, relays, connections: Arc::default(), _closes }
 	}
 
 	/// Returns the key by which others know it.
