@@ -8,6 +8,7 @@ use codec::Codec;
 use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
 	drill::{AssignmentView, ProjectId, ProjectView, UnitOutcome},
+	federation::{FederationId, FederationView, Pieces},
 	job::{Balance, BlockNumber, Terms},
 	relay::RelayView,
 	retention::{KeepingView, Questions, RetainedChunk, RetentionView},
@@ -137,6 +138,15 @@ sp_api::decl_runtime_apis! {
 
 		/// Returns the reports in whose check a verifier sits now, by number.
 		fn stint_checks(account: AccountId) -> Vec<ReportView<AccountId>>;
+
+		/// Returns the federation with this number, until it is forgotten.
+		fn federation(id: FederationId) -> Option<FederationView<AccountId>>;
+
+		/// Returns the numbers of federations on record, at most 1,000 of those after `after`, by number.
+		fn federations(after: Option<FederationId>, count: u32) -> Vec<FederationId>;
+
+		/// Returns the values of the pieces that a proposal names which stands.
+		fn federation_pieces(id: FederationId, proposal: u32) -> Option<Pieces>;
 
 		/// Returns the height up to which the chain itself knows that its blocks are final: at most what
 		/// a node knows.

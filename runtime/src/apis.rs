@@ -27,6 +27,7 @@ use sp_version::RuntimeVersion;
 use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
 	drill::{AssignmentView, ProjectId, ProjectView, UnitOutcome},
+	federation::{FederationId, FederationView, Pieces},
 	job::Terms,
 	relay::RelayView,
 	retention::{KeepingView, Questions, RetainedChunk, RetentionView},
@@ -394,6 +395,18 @@ impl_runtime_apis! {
 
 		fn stint_checks(account: AccountId) -> Vec<ReportView<AccountId>> {
 			crate::Stints::checks(&account)
+		}
+
+		fn federation(id: FederationId) -> Option<FederationView<AccountId>> {
+			crate::Federation::view(id)
+		}
+
+		fn federations(after: Option<FederationId>, count: u32) -> Vec<FederationId> {
+			views::federations(after, count)
+		}
+
+		fn federation_pieces(id: FederationId, proposal: u32) -> Option<Pieces> {
+			crate::Federation::pieces(id, proposal)
 		}
 
 		fn final_height() -> BlockNumber {

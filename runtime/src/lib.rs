@@ -134,7 +134,7 @@ pub const VERSION: RuntimeVersion = RuntimeVersion {
 	spec_name: Cow::Borrowed("trainyard"),
 	impl_name: Cow::Borrowed("trainyard"),
 	authoring_version: 1,
-	spec_version: 19,
+	spec_version: 20,
 	impl_version: 0,
 	apis: apis::RUNTIME_API_VERSIONS,
 	transaction_version: 13,
@@ -222,4 +222,7 @@ mod runtime {
 
 	#[runtime::pallet_index(27)]
 	pub type Finality = pallet_finality;
+
+	#[runtime::pallet_index(28)]
+	pub type Federation = pallet_federation;
 }

@@ -55,6 +55,10 @@ pub const PATIENCE: u32 = 30;
 /// chain. On a public network it is a week.
 pub const LATE_BLOCKS: u32 = 60;
 
+/// Blocks for which an aggregate of federated rounds can be refuted: ten seconds of the development chain. On a
+/// public network it is a quarter of an hour.
+pub const AGGREGATE_WINDOW: u32 = 10;
+
 /// Returns the preset called `id` as a JSON patch of the default genesis configuration.
 pub fn get(id: &PresetId) -> Option<Vec<u8>> {
 	let patch = match id.as_ref() {
@@ -167,6 +171,7 @@ fn genesis(
 			seed_step: timing.seeds.step,
 		},
 		task_market: pallet_task_market::GenesisConfig::of(PATIENCE, LATE_BLOCKS),
+		federation: pallet_federation::GenesisConfig::of(AGGREGATE_WINDOW),
 		babe: pallet_babe::GenesisConfig { epoch_config: timing.babe },
 		session: pallet_session::GenesisConfig {
 			keys: authorities

@@ -2,13 +2,15 @@
 //! knows.
 
 use crate::{
-	AccountId, Balance, Court, Drilling, Hashrate, ModelStorage, TaskMarket, Verification,
+	AccountId, Balance, Court, Drilling, Federation, Hashrate, ModelStorage, TaskMarket,
+	Verification,
 };
 use alloc::vec::Vec;
 use trainyard_court::game::Turn;
 use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
 	drill::{AssignmentView, ProjectId, ProjectView, UnitOutcome},
+	federation::FederationId,
 	job::Terms,
 	relay::RelayView,
 	views::{
@@ -121,6 +123,11 @@ pub fn verifier(account: &AccountId) -> Option<VerifierView> {
 /// storage.
 pub fn listings(after: Option<AccountId>, count: u32) -> Vec<ListingView<AccountId>> {
 	TaskMarket::listings(after, count.min(MAX_PAGE))
+}
+
+/// Returns the numbers of the federations on record, at most [`MAX_PAGE`] of those after `after`.
+pub fn federations(after: Option<FederationId>, count: u32) -> Vec<FederationId> {
+	Federation::numbers(after, count.min(MAX_PAGE))
 }
 
 /// Returns the blob with this root.

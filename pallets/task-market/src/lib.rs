@@ -21,6 +21,7 @@
 //! - [`agenda`] is the clock. Every job that has not ended is on it exactly once, and due jobs are
 //!   served at the beginning of each block with bounded, weighed work. What does not fit waits for
 //!   the next block, oldest first, or for anyone's `poke`.
+//! - `posted` posts jobs for another pallet, and says what became of them.
 //! - [`listings`] are trainers' standing offers; [`views`] is what clients ask.
 //!
 //! Commitments and reveals, audits, randomness, models and trainers belong to other pallets
@@ -53,6 +54,7 @@ pub mod listings;
 mod mock;
 pub mod money;
 pub mod parties;
+mod posted;
 pub mod price;
 #[cfg(test)]
 mod tests;

@@ -86,7 +86,7 @@ impl<T: Config> Pallet<T> {
 
 	/// Fails where no committee could be drawn now for the audit of such a job, of which these accounts are
 	/// parties: it would end undecided, and nobody would have looked at its result.
-	fn check_committee(
+	pub(crate) fn check_committee(
 		excluded: Vec<T::AccountId>,
 		spec: &CheckedSpec,
 		terms: &Terms,

@@ -22,6 +22,7 @@ pub mod court;
 pub mod draw;
 pub mod drill;
 pub mod duties;
+pub mod federation;
 pub mod fees;
 pub mod forced;
 pub mod job;
@@ -46,4 +47,4 @@ pub type JobId = u32;
 
 /// Version of what is hashed, signed, stored or asked for. A client refuses a chain whose runtime
 /// speaks a different version, instead of misreading its bytes.
-pub const PROTOCOL_VERSION: u32 = 20;
+pub const PROTOCOL_VERSION: u32 = 21;

@@ -18,10 +18,11 @@ pub use court::{
 
 use alloc::vec::Vec;
 use core::ops::{Range, RangeInclusive};
-use sp_runtime::{DispatchResult, Permill, Weight};
+use sp_runtime::{DispatchError, DispatchResult, Permill, Weight};
+use trainyard_program::spec::CheckedSpec;
 use trainyard_protocol::{
 	audit::Decision,
-	job::{Balance, BlockNumber, Reveal, WorkResult},
+	job::{Balance, BlockNumber, Reveal, Terms, WorkResult},
 	pieces::{Piece, PieceSizes},
 	relay::ChunkOpening,
 	seats::Resources,
@@ -185,6 +186,49 @@ pub trait JobObserver {
 	/// Benchmarks: makes `job` one for which [`Self::progressed`] does the most work.
 	#[cfg(feature = "runtime-benchmarks")]
 	fn make_waiting(_job: JobId) {}
+}
+
+/// What became of a job, for whoever posted it for a submitter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JobStanding {
+	/// It goes on.
+	Running,
+	/// It is audited, and all trainers that revealed, two at least and more than half of those that were
+	/// asked for, revealed the same: a model with this root. None of them was convicted, and the training
+	/// did not diverge.
+	Agreed(H256),
+	/// It ended, and a model with this root was accepted whose training did not diverge.
+	Accepted(H256),
+	/// It ended with no such model, or is not known any more.
+	Failed,
+}
+
+/// Jobs that a pallet posts for their submitters.
+pub trait PostedJobs<AccountId> {
+	/// Fails with what posting such a job would fail with now, but for the balance of the submitter.
+	fn check(
+		submitter: &AccountId,
+		spec: &CheckedSpec,
+		terms: &Terms,
+		max_fee_per_ut: Balance,
+	) -> DispatchResult;
+	/// Posts a job that any trainer may apply for, by the rules for everybody: its money is held of the
+	/// submitter. Changes nothing where it fails only inside a storage layer of the caller.
+	fn post(
+		submitter: &AccountId,
+		spec: CheckedSpec,
+		terms: Terms,
+		max_fee_per_ut: Balance,
+	) -> Result<JobId, DispatchError>;
+	/// Returns the weight of one [`PostedJobs::post`], or [`PostedJobs::check`], at worst.
+	fn post_weight() -> Weight;
+	/// Returns what became of a job.
+	fn standing(job: JobId) -> JobStanding;
+	/// Returns the weight of one [`PostedJobs::standing`] at worst.
+	fn standing_weight() -> Weight;
+	/// Benchmarks: lets such jobs be posted by `who`.
+	#[cfg(feature = "runtime-benchmarks")]
+	fn make_postable(who: &AccountId);
 }
 
 /// A result of a trainer, beside what it has in common with others.

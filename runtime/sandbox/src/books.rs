@@ -31,6 +31,9 @@ enum Reason {
 	Driller,
 	Challenge,
 	Keys,
+	Aggregates,
+	Federation,
+	Proposal,
 }
 
 /// Checks the state of a chain between two blocks.
@@ -66,6 +69,7 @@ fn pallets() -> Result<(), String> {
 	said("submissions", Submissions::do_try_state())?;
 	said("model-storage", ModelStorage::do_try_state())?;
 	said("verification", Verification::do_try_state())?;
+	said("federation", Federation::do_try_state())?;
 	said("court", Court::do_try_state())
 }
 
@@ -121,6 +125,7 @@ fn parts() -> Result<(), String> {
 
 /// What is on hold, as the pallet of balances has it.
 fn held() -> Holds {
+	use pallet_federation::HoldReason as Rounds;
 	use pallet_task_market::HoldReason as Market;
 	use pallet_verification::HoldReason as Seats;
 	let mut holds = Holds::new();
@@ -139,12 +144,15 @@ fn held() -> Holds {
 				RuntimeHoldReason::Stints(_) => Reason::Driller,
 				RuntimeHoldReason::Court(_) => Reason::Challenge,
 				RuntimeHoldReason::Session(_) => Reason::Keys,
+				RuntimeHoldReason::Federation(Rounds::Fees) => Reason::Aggregates,
+				RuntimeHoldReason::Federation(Rounds::Record) => Reason::Federation,
+				RuntimeHoldReason::Federation(Rounds::Proposal) => Reason::Proposal,
 			};
 			add(&mut holds, &who, reason, entry.amount);
 		}
 	}
 	// Ours, and one of the sessions. A further reason needs a line in `recorded` as well.
-	assert_eq!(RuntimeHoldReason::VARIANT_COUNT, 11 + 1);
+	assert_eq!(RuntimeHoldReason::VARIANT_COUNT, 14 + 1);
 	holds
 }
 
@@ -206,6 +214,13 @@ fn recorded() -> Holds {
 	for (who, stint) in pallet_stints::Stints::<Runtime>::iter() {
 		add(&mut holds, &who, Reason::Driller, stint.deposit);
 	}
+	for (_, federation) in pallet_federation::Federations::<Runtime>::iter() {
+		add(&mut holds, &federation.submitter, Reason::Aggregates, federation.fees);
+		add(&mut holds, &federation.submitter, Reason::Federation, federation.record);
+		for proposal in &federation.proposals {
+			add(&mut holds, &proposal.proposer, Reason::Proposal, proposal.deposit);
+		}
+	}
 	for who in pallet_session::NextKeys::<Runtime>::iter_keys() {
 		// Keys of the genesis cost nothing, also where others are set later.
 		let entries = pallet_balances::Holds::<Runtime>::get(&who);
@@ -266,7 +281,7 @@ impl Issuance {
 	}
 
 	/// Checks the latest block: the money that there is changed by its reward, less the fees of its
-	/// transactions, what settlements and convictions of seats burned, and dust.
+	/// transactions, what settlements, convictions of seats and refuted aggregates burned, and dust.
 	///
 	/// # Errors
 	///
@@ -312,6 +327,9 @@ impl Issuance {
 					RuntimeEvent::Court(pallet_court::Event::Split {
 						to: None, amount, ..
 					}) => convicted += amount,
+					RuntimeEvent::Federation(pallet_federation::Event::Refuted {
+						burned, ..
+					}) => convicted += burned,
 					_ => {}
 				}
 			}

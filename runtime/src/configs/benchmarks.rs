@@ -1,7 +1,7 @@
 //! What can be benchmarked: our own pallets. Those of the SDK come with weights.
 
 use crate::{
-	Court, Drilling, Finality, Hashrate, ModelStorage, Stints, Submissions, TaskMarket,
+	Court, Drilling, Federation, Finality, Hashrate, ModelStorage, Stints, Submissions, TaskMarket,
 	Verification,
 };
 use alloc::{string::String, vec::Vec};
@@ -18,6 +18,7 @@ frame_benchmarking::define_benchmarks!(
 	[pallet_court, Court]
 	[pallet_stints, Stints]
 	[pallet_finality, Finality]
+	[pallet_federation, Federation]
 );
 
 /// Returns the benchmarks and the storage that they touch; with `extra` also those that make no

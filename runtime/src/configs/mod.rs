@@ -5,6 +5,7 @@ pub mod audits;
 pub mod benchmarks;
 pub mod court;
 pub mod drilling;
+pub mod federation;
 pub mod fees;
 pub mod market;
 pub mod money;

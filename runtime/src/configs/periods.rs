@@ -14,6 +14,7 @@ use frame_support::{
 	traits::{AsEnsureOriginWithArg, Get},
 };
 use frame_system::EnsureRoot;
+use pallet_federation::FirstWindow;
 use pallet_task_market::{FirstLateBlocks, FirstPatience};
 use sp_runtime::Permill;
 use trainyard_protocol::{
@@ -74,6 +75,16 @@ pub mod parameters {
 		/// otherwise. It holds for jobs that are settled from then on.
 		#[codec(index = 1)]
 		pub static LateProof: BlockNumber = FirstLateBlocks::<Runtime>::get();
+	}
+
+	/// Federated rounds.
+	#[dynamic_pallet_params]
+	#[codec(index = 3)]
+	pub mod federation {
+		/// For how many blocks a proposal of an aggregate can be refuted. 150 blocks, a quarter of an hour at
+		/// 6 s, unless the genesis of the chain says otherwise.
+		#[codec(index = 0)]
+		pub static Window: BlockNumber = FirstWindow::<Runtime>::get();
 	}
 
 	/// How closely drilling is watched.
@@ -175,6 +186,9 @@ impl Get<BlockNumber> for RelayHour {
 
 /// Late proof: at least [`MinPeriod`], at most a week, which is shorter than ended jobs are kept.
 pub type LateBlocks = Within<parameters::court::LateProof>;
+
+/// For how long a proposal of an aggregate can be refuted.
+pub type AggregateWindow = Within<parameters::federation::Window>;
 
 /// Share of agreed units of drilling that are recomputed. What a forger loses is set by the least
 /// there can be, so that no setting can make forging pay.

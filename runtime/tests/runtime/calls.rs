@@ -18,6 +18,7 @@ use trainyard_protocol::{
 	blob::{Chunked, CHUNKS_PER_BLOCK, MAX_CHUNK},
 	bundle::{Checkpoint, Evaluation},
 	drill::{Mismatch, Template, UnitResult},
+	federation,
 	job::{Reveal, Terms},
 	pieces::{Leaf, Piece},
 	relay::{Chunk, ChunkOpening, StateChunk, APPEAL_SEATS},
@@ -346,6 +347,56 @@ fn samples() -> Vec<RuntimeCall> {
 		},
 		pallet_stints::Call::check_reveal { report: 0, digest: root, salt },
 	];
+	let part = federation::PartData {
+		file: JobSpec::example().dataset.file(),
+		labels: None,
+		train_rows: 1,
+		validation_rows: 1,
+		rows: root,
+	};
+	let plan = federation::Plan {
+		rounds: 1,
+		min_parts: 1,
+		rule: federation::Rule::Agreed,
+		round_blocks: 1,
+		stop_if_tainted: false,
+		aggregate_fee: 0,
+		max_fee_per_ut: 0,
+	};
+	let opening = federation::ModelOpening {
+		content: root,
+		bytes: vec![0; 1_024].try_into().unwrap(),
+		path: vec![root; federation::MAX_PATH as usize].try_into().unwrap(),
+	};
+	let pieces = vec![root; federation::MAX_PIECES as usize];
+	let federations = [
+		pallet_federation::Call::open {
+			template: Box::new(JobSpec::example()),
+			parts: vec![part; federation::MAX_PARTS as usize].try_into().unwrap(),
+			terms: terms(),
+			plan,
+		},
+		pallet_federation::Call::cancel { federation: 0 },
+		pallet_federation::Call::propose {
+			federation: 0,
+			content: root,
+			pieces: pieces.try_into().unwrap(),
+		},
+		pallet_federation::Call::refute {
+			federation: 0,
+			proposal: 0,
+			chunk: 0,
+			openings: vec![opening; 17].try_into().unwrap(),
+		},
+		pallet_federation::Call::refute_piece {
+			federation: 0,
+			proposal: 0,
+			piece: 0,
+			bytes: vec![0; 258 * 1_024].try_into().unwrap(),
+			siblings: vec![root; 64].try_into().unwrap(),
+		},
+		pallet_federation::Call::poke { federation: 0 },
+	];
 	let place = Place::Ends { target };
 	let witness = Witness::Result { result: 0, element: 0 };
 	let court = [
@@ -368,6 +419,7 @@ fn samples() -> Vec<RuntimeCall> {
 	all.extend(verification.into_iter().map(RuntimeCall::from));
 	all.extend(drilling.into_iter().map(RuntimeCall::from));
 	all.extend(stints.into_iter().map(RuntimeCall::from));
+	all.extend(federations.into_iter().map(RuntimeCall::from));
 	all.extend(court.into_iter().map(RuntimeCall::from));
 	all
 }
@@ -403,6 +455,7 @@ fn every_call_of_ours_has_a_weight_and_fits_a_block() {
 	expect("Verification", pallet_verification::Call::<Runtime>::get_call_names());
 	expect("Drilling", pallet_drilling::Call::<Runtime>::get_call_names());
 	expect("Court", pallet_court::Call::<Runtime>::get_call_names());
+	expect("Federation", pallet_federation::Call::<Runtime>::get_call_names());
 	expect("Stints", pallet_stints::Call::<Runtime>::get_call_names());
 	assert_eq!(seen, all, "a call is missing from the samples");
 }

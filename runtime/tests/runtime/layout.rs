@@ -37,6 +37,7 @@ fn pallet_indices() {
 			(25, "Court"),
 			(26, "Stints"),
 			(27, "Finality"),
+			(28, "Federation"),
 		]
 	);
 }
@@ -133,6 +134,10 @@ fn call_indices() {
 		["begin", "retire", "report", "check", "open", "check_reveal"]
 	);
 	assert_eq!(calls::<pallet_finality::Call<Runtime>>(), ["note_final", "declare_final"]);
+	assert_eq!(
+		calls::<pallet_federation::Call<Runtime>>(),
+		["open", "cancel", "propose", "refute", "refute_piece", "poke"]
+	);
 	assert_eq!(
 		calls::<pallet_court::Call<Runtime>>(),
 		[

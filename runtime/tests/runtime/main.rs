@@ -4,6 +4,7 @@ mod calls;
 mod chain;
 mod court;
 mod drilling;
+mod federation;
 mod finality;
 mod hooks;
 mod jobs;

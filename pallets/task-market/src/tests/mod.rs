@@ -13,6 +13,7 @@ mod late;
 mod listings;
 mod looks;
 mod money;
+mod posted;
 mod posting;
 mod price;
 mod views;

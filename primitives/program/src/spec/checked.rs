@@ -79,7 +79,8 @@ impl JobSpec {
 	pub fn check(self) -> Result<CheckedSpec, SpecError> {
 		self.dataset.check()?;
 		if let Some(InitialModel { file, parameters }) = &self.initial_model {
-			ensure(file.is_valid(), SpecError::BadInitialModel)?;
+			let on_chain = file.is_on_chain() && file.is_sized();
+			ensure(file.is_valid() || on_chain, SpecError::BadInitialModel)?;
 			ensure(*parameters != H256::zero(), SpecError::NoInitialParameters)?;
 		}
 		let (layers, parameters) = self.check_model()?;

@@ -6,6 +6,10 @@ use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
 use scale_info::TypeInfo;
 use serde::{Deserialize, Serialize};
 
+/// The location of an [initial model](InitialModel) that is a blob of the chain: whoever needs it asks a
+/// node, or somebody who has it.
+pub const ON_CHAIN: &str = "chain:";
+
 /// A file, by content.
 #[derive(
 	Clone,
@@ -22,11 +26,12 @@ use serde::{Deserialize, Serialize};
 )]
 #[serde(deny_unknown_fields)]
 pub struct FileRef {
-	/// `blake2_256` of the file.
+	/// `blake2_256` of the file; of a file [on chain](ON_CHAIN), the root of its blob.
 	pub content_hash: H256,
 	/// Length of the file in bytes, 1 to [`MAX_DATASET_BYTES`].
 	pub bytes: u64,
-	/// Where it can be fetched: an `http://`, `https://` or `iroh://` URL.
+	/// Where it can be fetched: an `http://`, `https://` or `iroh://` URL, or, of an initial model,
+	/// [`ON_CHAIN`].
 	pub location: Text,
 }
 
@@ -191,9 +196,18 @@ impl InputFile {
 impl FileRef {
 	/// Returns whether hash, length and location are such that the file can be fetched.
 	pub fn is_valid(&self) -> bool {
-		self.content_hash != H256::zero()
-			&& (1..=MAX_DATASET_BYTES).contains(&self.bytes)
-			&& self.location.is_location()
+		self.is_sized() && self.location.is_location()
+	}
+
+	/// Returns whether the file is a blob of the chain: its hash is the root of that, and its location
+	/// [`ON_CHAIN`].
+	pub fn is_on_chain(&self) -> bool {
+		self.location.0.as_slice() == ON_CHAIN.as_bytes()
+	}
+
+	/// Returns whether hash and length are such that the file can be recognised.
+	pub(super) fn is_sized(&self) -> bool {
+		self.content_hash != H256::zero() && (1..=MAX_DATASET_BYTES).contains(&self.bytes)
 	}
 }
 

@@ -20,7 +20,7 @@ mod shapes;
 mod training;
 
 pub use checked::CheckedSpec;
-pub use data::{DataFormat, Dataset, FileRef, InitialModel, InputFile, Normalization};
+pub use data::{DataFormat, Dataset, FileRef, InitialModel, InputFile, Normalization, ON_CHAIN};
 pub use error::SpecError;
 pub use extent::{Extent, FILE_BYTES, HEADER_BYTES, LINE_BYTES};
 pub use model::{Activation, CnnLayer, Input, Layer, Model};

@@ -76,6 +76,21 @@ fn files_are_listed() {
 }
 
 #[test]
+fn an_initial_model_may_be_on_chain_and_data_may_not() {
+	let mut spec = JobSpec::example();
+	let location = Text::new(ON_CHAIN).unwrap();
+	let file = FileRef { location: location.clone(), ..spec.dataset.file() };
+	assert!(file.is_on_chain() && !file.is_valid());
+	spec.initial_model = Some(beginning_with(file.clone()));
+	assert!(spec.clone().check().is_ok());
+	spec.initial_model = Some(beginning_with(FileRef { bytes: 0, ..file }));
+	assert_eq!(spec.clone().check().unwrap_err(), SpecError::BadInitialModel);
+	spec.initial_model = None;
+	spec.dataset.location = location;
+	assert_eq!(spec.check().unwrap_err(), SpecError::BadLocation);
+}
+
+#[test]
 fn every_rule_is_enforced() {
 	use SpecError::*;
 	type Break = fn(&mut JobSpec);
