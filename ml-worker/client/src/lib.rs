@@ -31,6 +31,7 @@ pub mod court;
 mod error;
 #[cfg(any(test, feature = "testing"))]
 pub mod fake;
+pub mod federation;
 mod forced;
 pub mod keys;
 mod queries;
@@ -40,6 +41,7 @@ mod vrf;
 pub use calls::Call;
 pub use client::{Chain, Head, Link};
 pub use error::ChainError;
+pub use federation::{FederationView, ProposalView};
 pub use forced::ForcedKey;
 pub use queries::Account;
 pub use transact::{Form, Included, Pending, Refusal, Transactor, TxError, MORTALITY};

@@ -7,7 +7,8 @@ use std::{
 	path::Path,
 	time::SystemTime,
 };
-use trainyard_protocol::blob;
+use trainyard_program::spec::FileRef;
+use trainyard_protocol::{blob, content};
 
 /// A running `blake2_256`.
 #[derive(Clone)]
@@ -73,6 +74,23 @@ pub fn file(path: &Path) -> io::Result<(H256, u64)> {
 	Ok(reader.finish())
 }
 
+/// Returns the hash by which a specification names the file at `path`, and its length: the content hash, or, of
+/// a file on chain, the root of its blob.
+pub fn named(path: &Path, named: &FileRef) -> io::Result<(H256, u64)> {
+	match named.is_on_chain() {
+		true => Ok((blob_root(path)?, std::fs::metadata(path)?.len())),
+		false => file(path),
+	}
+}
+
+/// Returns the same of a file with these bytes.
+pub fn named_bytes(bytes: &[u8], named: &FileRef) -> H256 {
+	match named.is_on_chain() {
+		true => blob::root_of(bytes.len() as u64, &content::hash(bytes)),
+		false => blake2_256(bytes),
+	}
+}
+
 /// Length, time of the last write and, on Unix, number of a file.
 pub type Mark = (u64, Option<SystemTime>, u64);
 
@@ -106,6 +124,22 @@ mod tests {
 			assert_eq!(file(&path).unwrap(), (blob::chunk_hash(&bytes), size as u64));
 			assert_eq!(blob_root(&path).unwrap(), blob::Chunked::new(&bytes).root);
 		}
+	}
+
+	#[test]
+	fn a_file_on_chain_is_named_by_the_root_of_its_blob() {
+		use trainyard_program::{spec::ON_CHAIN, Text};
+		let dir = tempfile::tempdir().unwrap();
+		let path = dir.path().join("model");
+		std::fs::write(&path, [7; 5_000]).unwrap();
+		let (content_hash, location) = (H256::zero(), Text::new("http://x").unwrap());
+		let mut name = FileRef { content_hash, bytes: 0, location };
+		assert_eq!(named(&path, &name).unwrap(), (blake2_256(&[7; 5_000]), 5_000));
+		assert_eq!(named_bytes(&[7; 5_000], &name), blake2_256(&[7; 5_000]));
+		name.location = Text::new(ON_CHAIN).unwrap();
+		let root = blob::Chunked::new(&[7; 5_000]).root;
+		assert_eq!(named(&path, &name).unwrap(), (root, 5_000));
+		assert_eq!(named_bytes(&[7; 5_000], &name), root);
 	}
 
 	#[test]

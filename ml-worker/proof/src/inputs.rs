@@ -391,7 +391,7 @@ fn rows<T>(
 /// Checks that the file at `path` is the specification's, by hash and length.
 pub fn check_content(path: &Path, which: InputFile, file: &FileRef) -> Result<(), InputError> {
 	let io = |error| InputError::Io { path: path.to_owned(), error };
-	let (found, bytes) = hash::file(path).map_err(io)?;
+	let (found, bytes) = hash::named(path, file).map_err(io)?;
 	same_content(path, which, file, found, bytes)
 }
 
@@ -478,7 +478,7 @@ pub fn read_initial_model(
 		check_content(path, InputFile::InitialModel, file)?;
 		return Err(InputError::Changed { path: path.to_owned() });
 	};
-	let found = hash::blake2_256(&bytes);
+	let found = hash::named_bytes(&bytes, file);
 	same_content(path, InputFile::InitialModel, file, found, bytes.len() as u64)?;
 	let model = tensors::decode(&bytes).map_err(|e| wrong(e.to_string()))?;
 	drop(bytes);

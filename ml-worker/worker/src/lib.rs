@@ -3,6 +3,7 @@
 //! - [`cli`] is the command line, [`args`] the options that several commands share;
 //! - [`roles`] are the long-running roles: trainer, verifier, driller;
 //! - [`job_toml`] reads jobs as people write them, [`demands`] counts what they ask for;
+//! - [`federate`] prepares federated rounds, and follows them;
 //! - [`plot`] draws the curves of a run;
 //! - [`whetstone`] measures what this machine is worth in units of work;
 //! - [`table`] lays out what is printed, and [`terminal`] keeps strangers' text harmless there.
@@ -13,6 +14,7 @@
 pub mod args;
 pub mod cli;
 pub mod demands;
+pub mod federate;
 pub mod job_toml;
 pub mod plot;
 pub mod roles;

@@ -9,6 +9,7 @@ export * from './summary.js';
 export * from './table.js';
 export * from './units.js';
 export * from './views.js';
+export { federation, openFederation } from './commands/federation.js';
 export { fetchBlob, modelRootOf } from './commands/fetch-model.js';
 export { leastAuditFee, postJob, quote, withAuditFee } from './commands/submit-job.js';
 export { trainers } from './commands/trainers.js';

@@ -32,7 +32,7 @@ pub(super) struct Csv {
 }
 
 /// A byte order mark, which may stand before the first line.
-const MARK: &[u8] = "\u{feff}".as_bytes();
+pub(super) const MARK: &[u8] = "\u{feff}".as_bytes();
 
 impl Csv {
 	/// Opens the file at `path` and reads its first line. No more is read than rows of the `declared`
@@ -57,8 +57,7 @@ impl Csv {
 		if rows.text.starts_with(MARK) {
 			rows.text.drain(..MARK.len());
 		}
-		let text = std::str::from_utf8(&rows.text);
-		rows.first_is_row = text.is_ok_and(|text| text.split(',').all(|x| input(x).is_some()));
+		rows.first_is_row = is_row(&rows.text);
 		let columns = rows.text.split(|b| *b == b',').count();
 		if !(2..=MAX_WIDTH as usize + 1).contains(&columns) {
 			return Err(rows.wrong(format!(
@@ -154,6 +153,12 @@ impl Rows for Csv {
 	fn wrong(&self, what: String) -> DataError {
 		DataError::Line { path: self.path.clone(), line: self.line, what }
 	}
+}
+
+/// Returns whether the first line of a file is a row, and no header.
+pub(super) fn is_row(line: &[u8]) -> bool {
+	let text = std::str::from_utf8(line);
+	text.is_ok_and(|text| text.split(',').all(|x| input(x).is_some()))
 }
 
 /// Reads an input: the binary32 nearest to a decimal number, which is finite.

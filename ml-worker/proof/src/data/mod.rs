@@ -30,6 +30,7 @@ mod normalize;
 mod number;
 mod numpy;
 mod safetensors;
+mod split;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -37,6 +38,7 @@ mod zip;
 
 pub use contents::{contents_of, read_rows, rows_of};
 pub use memory::{available as available_memory, MEMORY_VARIABLE};
+pub use split::{part_of_row, split, SplitError};
 
 use primitive_types::H256;
 use std::{

@@ -231,6 +231,10 @@ fn keep_inputs(from: &InputPaths, bundle: &Bundle) -> Result<(), TrainError> {
 		})?;
 		// The source could have changed since its rows were read.
 		let (found, bytes) = copied;
+		if file.is_on_chain() {
+			inputs::check_content(&to, which, &file)?;
+			continue;
+		}
 		inputs::same_content(from, which, &file, found, bytes)?;
 	}
 	Ok(())

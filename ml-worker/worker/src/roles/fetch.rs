@@ -34,6 +34,11 @@ use tokio::{
 	io::AsyncWriteExt,
 };
 use tracing::debug;
+use trainyard_client::{
+	blobs::{self, BlobError},
+	Chain,
+};
+use trainyard_program::spec::ON_CHAIN;
 
 /// Longest wait for a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -63,6 +68,8 @@ pub struct Fetcher {
 	tries: u32,
 	pause: Duration,
 	pace: Pace,
+	/// Who has the blobs of the chain.
+	chain: Option<Arc<Chain>>,
 	/// One lock per file that is being fetched. Clones share them.
 	locks: Arc<Mutex<HashMap<PathBuf, Weak<tokio::sync::Mutex<()>>>>>,
 }
@@ -82,8 +89,14 @@ impl Fetcher {
 			tries: tries.max(1),
 			pause,
 			pace: Pace::default(),
+			chain: None,
 			locks: Arc::default(),
 		})
+	}
+
+	/// Returns the same fetcher, which asks this chain for what is [on chain](ON_CHAIN).
+	pub fn with_chain(self, chain: Arc<Chain>) -> Self {
+		Self { chain: Some(chain), ..self }
 	}
 
 	/// Returns the same fetcher with another least rate.
@@ -148,7 +161,9 @@ impl Fetcher {
 	/// Does what [`Self::fetch`] does. The caller must hold the lock of the path.
 	async fn fetch_alone(&self, wanted: &Wanted<'_>, others: &[String]) -> Result<(), FetchError> {
 		let Wanted { url, path, content } = wanted;
-		self.allow(url)?;
+		if *url != ON_CHAIN {
+			self.allow(url)?;
+		}
 		let local = |source: std::io::Error| FetchError::Local { path: path.to_path_buf(), source };
 		if content.is_known() && fs::try_exists(path).await.map_err(local)? {
 			match content.check(url, path).await {
@@ -158,6 +173,9 @@ impl Fetcher {
 		}
 		if let Some(parent) = path.parent() {
 			fs::create_dir_all(parent).await.map_err(local)?;
+		}
+		if *url == ON_CHAIN {
+			return self.read_from_chain(wanted).await;
 		}
 		let part = content.part(path, url);
 		let most = if content.is_known() { MOST_PARTS } else { 0 };
@@ -202,6 +220,25 @@ impl Fetcher {
 				}
 			}
 		}
+	}
+
+	/// Reads a blob from the chain. What came of it is kept for the next call where it breaks off.
+	async fn read_from_chain(&self, wanted: &Wanted<'_>) -> Result<(), FetchError> {
+		let Wanted { url, path, content } = wanted;
+		let bad = || FetchError::BadUrl { url: (*url).into() };
+		let (Some(chain), Content::Blob { root, bytes }) = (&self.chain, content) else {
+			return Err(bad());
+		};
+		let part = content.part(path, url);
+		let no_answer = |e: BlobError| match e {
+			BlobError::Local { path, source } => FetchError::Local { path, source },
+			e => FetchError::NoAnswer { url: (*url).into(), reason: e.to_string() },
+		};
+		blobs::load_into(chain, *root, *bytes, &part).await.map_err(no_answer)?;
+		content.check(url, &part).await?;
+		let local = |source: std::io::Error| FetchError::Local { path: path.to_path_buf(), source };
+		fs::rename(&part, path).await.map_err(local)?;
+		drop_parts(&content.stem(path), 0).map_err(local)
 	}
 
 	/// Appends to `part` what is missing of it.

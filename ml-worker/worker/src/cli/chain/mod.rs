@@ -2,6 +2,7 @@
 
 mod authority;
 mod dispute;
+mod federate;
 mod model;
 mod project;
 mod show;
@@ -52,6 +53,10 @@ pub enum ChainCommand {
 	/// Posts a job and follows it to its end. Exit code 0: settled, 1: it failed, 2: it could
 	/// not be posted or followed
 	Submit(Submit),
+	/// Splits the data of a job into parts, has each trained by several trainers round by round, and proposes the
+	/// mean of each round; goes on after a restart. Exit code 0: all rounds have a model, 1: it ended before, 2: it
+	/// could not be opened or followed
+	Federate(Box<federate::Federate>),
 	/// Trains jobs from the market; goes on after a restart
 	Trainer(OnDevice<TrainerArgs>),
 	/// Checks results that it is drawn for; goes on after a restart
@@ -185,6 +190,7 @@ impl ChainCommand {
 	pub async fn run(self) -> anyhow::Result<ExitCode> {
 		let result = match self {
 			Self::Submit(args) => args.run().await,
+			Self::Federate(args) => args.run().await,
 			Self::Trainer(role) => role.run(|_| None, trainer::run).await,
 			Self::Verifier(role) => role.run(|_| None, verifier::run).await,
 			Self::Whistleblower(role) => role.run(|_| None, whistleblower::run).await,
@@ -336,6 +342,10 @@ mod tests {
 		for line in [
 			"x submit job.toml --node ws://127.0.0.1:9944 --suri //Alice --json --no-follow",
 			"x submit job.toml --suri //Bob --trainer //Alice",
+			"x federate job.toml --redundancy 2 --rounds 3 --parts 4 --rule settled --min-parts 3 --round-blocks 90 \
+			 --stop-if-tainted --aggregate-fee 1 --listen 127.0.0.1:0 --public-url http://h --dir d --out m --json",
+			"x federate job.toml --part a --part b --location-base http://h/parts --no-follow --suri //Bob",
+			"x federate --watch 3 --suri //Bob --dir d",
 			"x trainer --node ws://127.0.0.1:9944 --suri //Alice --dir /tmp/a --listen 127.0.0.1:0 \
 			 --public-url http://127.0.0.1:1 --min-price 0.5 --max-ut 2 --max-parallel 2 \
 			 --test-only-cheat 3 --bond 100",
@@ -410,6 +420,11 @@ mod tests {
 	fn wrong_lines_are_refused() {
 		for line in [
 			"x offer --suri //Alice",
+			"x federate --suri //Alice",
+			"x federate job.toml --watch 3",
+			"x federate job.toml --redundancy 9",
+			"x federate job.toml --parts 0",
+			"x federate job.toml --no-follow",
 			"x offer --suri //Alice --price 1 --remove",
 			"x trainer --max-parallel 0",
 			"x driller --suri //Alice --threads 0",

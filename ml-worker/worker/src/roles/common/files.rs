@@ -165,7 +165,7 @@ async fn one(
 	let served = servers.iter().map(|base| format!("{base}/blob/{hash}"));
 	let mut problems = Vec::new();
 	for url in std::iter::once(file.location.to_string_lossy()).chain(served) {
-		let content = Content::File { hash: file.content_hash, bytes: file.bytes };
+		let content = Content::of(file);
 		let wanted = Wanted { url: &url, path: &path, content };
 		match fetcher.fetch(&wanted).await {
 			Ok(()) => return Vec::new(),

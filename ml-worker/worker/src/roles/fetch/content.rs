@@ -7,6 +7,7 @@ use std::{
 	io,
 	path::{Path, PathBuf},
 };
+use trainyard_program::spec::FileRef;
 use trainyard_proof::{bundle, hash};
 use trainyard_protocol::H256;
 
@@ -53,6 +54,13 @@ pub enum Content {
 		/// Their number.
 		bytes: u64,
 	},
+	/// A blob of the chain.
+	Blob {
+		/// Its root.
+		root: H256,
+		/// Its length.
+		bytes: u64,
+	},
 	/// A checkpoint with this state.
 	State {
 		/// The hash of the state.
@@ -68,10 +76,18 @@ pub enum Content {
 }
 
 impl Content {
+	/// Returns what a specification says of a file.
+	pub fn of(file: &FileRef) -> Self {
+		match file.is_on_chain() {
+			true => Self::Blob { root: file.content_hash, bytes: file.bytes },
+			false => Self::File { hash: file.content_hash, bytes: file.bytes },
+		}
+	}
+
 	/// Returns the most bytes that are taken.
 	pub(super) fn limit(&self) -> u64 {
 		match *self {
-			Self::File { bytes, .. } => bytes,
+			Self::File { bytes, .. } | Self::Blob { bytes, .. } => bytes,
 			Self::State { limit, .. } | Self::Any { limit } => limit,
 		}
 	}
@@ -79,7 +95,7 @@ impl Content {
 	/// Returns the number of bytes, where it is known.
 	pub(super) fn length(&self) -> Option<u64> {
 		match *self {
-			Self::File { bytes, .. } => Some(bytes),
+			Self::File { bytes, .. } | Self::Blob { bytes, .. } => Some(bytes),
 			Self::State { .. } | Self::Any { .. } => None,
 		}
 	}
@@ -114,6 +130,7 @@ impl Content {
 		let (owned, content) = (path.to_owned(), *self);
 		let found = tokio::task::spawn_blocking(move || match content {
 			Self::File { .. } => hash::file(&owned).map(|(hash, _)| Some(hash)),
+			Self::Blob { .. } => hash::blob_root(&owned).map(Some),
 			Self::State { .. } => std::fs::read(&owned).map(|bytes| bundle::hash_of_state(&bytes)),
 			Self::Any { .. } => Ok(None),
 		});
@@ -121,7 +138,9 @@ impl Content {
 		let found = found.await.map_err(std::io::Error::other).and_then(|found| found);
 		let found = found.map_err(failed)?;
 		match (*self, found) {
-			(Self::File { hash, .. }, Some(found)) if found != hash => {
+			(Self::File { hash, .. } | Self::Blob { root: hash, .. }, Some(found))
+				if found != hash =>
+			{
 				Err(FetchError::WrongHash { url: url.into(), expected: hash, found })
 			}
 			(Self::State { hash, .. }, found) if found != Some(hash) => {

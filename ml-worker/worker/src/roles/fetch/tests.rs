@@ -496,3 +496,59 @@ async fn short_answers_are_taken_into_memory() {
 	let error = quick().at(pace).get(&dripping(9_000).await, 9_000).await.unwrap_err();
 	assert!(matches!(error, FetchError::TooSlow { .. }), "{error}");
 }
+
+/// A chain that has these bytes as a blob.
+async fn chain_with(bytes: Vec<u8>) -> Arc<Chain> {
+	use codec::{Decode, Encode};
+	use trainyard_client::{fake::FakeNode, AccountId32, BlobView};
+	use trainyard_protocol::blob::Chunked;
+	let node = FakeNode::new(move |method, arguments, _| match method {
+		"TrainyardApi_blob" => {
+			let asked = H256::decode(&mut &arguments[..]).unwrap();
+			let blob = Chunked::new(&bytes);
+			let (size, chunks) = (bytes.len() as u64, blob.chunks.len() as u32);
+			let owner = AccountId32([1; 32]);
+			let (missing, expires, removing) = (vec![], 90, false);
+			let view = BlobView { owner, size, chunks, missing, expires, removing };
+			Ok(Some(view).filter(|_| asked == blob.root).encode())
+		}
+		"trainyard_modelChunk" => {
+			let (_, index) = <(H256, u32)>::decode(&mut &arguments[..]).unwrap();
+			Ok(Chunked::new(&bytes).chunks[index as usize].to_vec())
+		}
+		_ => Err("no such method"),
+	});
+	Arc::new(node.chain().await)
+}
+
+#[tokio::test]
+async fn a_file_on_chain_comes_from_the_chain_or_from_who_has_it() {
+	let bytes: Vec<u8> = (0..30_000u32).map(|i| (i % 251) as u8).collect();
+	let root = trainyard_protocol::blob::Chunked::new(&bytes).root;
+	let content = Content::Blob { root, bytes: 30_000 };
+	let fetcher = quick().with_chain(chain_with(bytes.clone()).await);
+	let dir = tempfile::tempdir().unwrap();
+	let path = dir.path().join("cache/model");
+	let wanted = Wanted { url: ON_CHAIN, path: &path, content };
+	fetcher.fetch(&wanted).await.unwrap();
+	assert_eq!(std::fs::read(&path).unwrap(), bytes);
+	assert_eq!(std::fs::read_dir(dir.path().join("cache")).unwrap().count(), 1, "no part is left");
+
+	// Whoever is not at a chain has it by HTTP, recognised by the same root.
+	let (_server, _source, _, url) = serving(&bytes).await;
+	let other = dir.path().join("other/model");
+	quick().fetch(&Wanted { url: &url, path: &other, content }).await.unwrap();
+	assert_eq!(std::fs::read(&other).unwrap(), bytes);
+	let wrong = Content::Blob { root: H256::zero(), bytes: 30_000 };
+	let third = dir.path().join("third/model");
+	let error = quick().fetch(&Wanted { url: &url, path: &third, content: wrong }).await;
+	assert!(matches!(error, Err(FetchError::WrongHash { .. })), "{error:?}");
+
+	// What the chain does not have may come yet; without a chain, and for files that are no blobs, it is no place.
+	let missing = Wanted { url: ON_CHAIN, path: &third, content: wrong };
+	let error = fetcher.fetch(&missing).await.unwrap_err();
+	assert!(error.may_pass(), "{error}");
+	assert!(matches!(quick().fetch(&missing).await, Err(FetchError::BadUrl { .. })));
+	let plain = Wanted { url: ON_CHAIN, path: &third, content: file(root, 30_000) };
+	assert!(matches!(fetcher.fetch(&plain).await, Err(FetchError::BadUrl { .. })));
+}

@@ -342,7 +342,8 @@ impl Role for TrainerRole {
 			rescued: Mutex::default(),
 			blobs: Mutex::new(home.blobs()?),
 			fetcher: Fetcher::new(3, Duration::from_millis(500), locations)?
-				.over(args.locations.over()),
+				.over(args.locations.over())
+				.with_chain(chain.clone()),
 			location,
 			report,
 			shelf,

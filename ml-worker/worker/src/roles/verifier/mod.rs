@@ -371,8 +371,9 @@ impl Role for VerifierRole {
 		let vrf_key = sender.vrf_key().public();
 		let offer = pool::Offer { capacity, location: relay.location().cloned(), vrf_key };
 		let membership = pool::enter(&sender, args.bond, &offer, &report).await?;
-		let fetcher =
-			Fetcher::new(2, Duration::from_millis(300), locations)?.over(args.locations.over());
+		let fetcher = Fetcher::new(2, Duration::from_millis(300), locations)?
+			.over(args.locations.over())
+			.with_chain(chain.clone());
 		let replayers = Replayers::new(memory, usize::from(args.max_replays));
 		let replayers = replayers.map_err(VerifierError::from)?.on(machine.clone(), Self::NAME);
 		let space = Space::new(quota);

@@ -149,7 +149,7 @@ impl Verifier {
 			return Ok(None);
 		}
 		let path = dir.join(bundle::input_file(which));
-		let content = Content::File { hash: file.content_hash, bytes: file.bytes };
+		let content = Content::of(file);
 		let (mut why, mut waiting) = (String::from("nobody serves it"), sources);
 		while let Some((source, rest)) = waiting.split_first() {
 			waiting = rest;

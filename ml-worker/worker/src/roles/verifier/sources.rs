@@ -126,7 +126,7 @@ async fn fetch_inputs(
 			continue;
 		}
 		let Some(url) = file_url(source, &file) else { continue };
-		let content = Content::File { hash: file.content_hash, bytes: file.bytes };
+		let content = Content::of(&file);
 		let wanted = Wanted { url: &url, path: &path, content };
 		// The files after this one need their time too.
 		let share = share(give_up, files.len() - at);

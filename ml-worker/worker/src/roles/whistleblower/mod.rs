@@ -203,8 +203,9 @@ impl Role for WhistleblowerRole {
 		let webhook = Webhook::new(report.clone(), args.warn_webhook.as_deref())
 			.map_err(WhistleblowerError::from)?;
 		let locations = args.locations.locations(&chain).await?;
-		let fetcher =
-			Fetcher::new(2, Duration::from_millis(300), locations)?.over(args.locations.over());
+		let fetcher = Fetcher::new(2, Duration::from_millis(300), locations)?
+			.over(args.locations.over())
+			.with_chain(chain.clone());
 		let most = usize::from(args.max_open);
 		let stakes = Stakes { most: args.max_deposit, reserve: args.reserve, open: most };
 		let me = *sender.account();
