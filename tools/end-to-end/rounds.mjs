@@ -96,7 +96,7 @@ try {
 		const blocks = view.rounds.at(-1).at - from;
 		const each = blocks / view.rounds.length;
 		const size = view.initial.file.bytes;
-		rows.push([redundancy, view.plan.rule, size, each, 3_600 / each, Number(paid / UNIT) / view.rounds.length]);
+		rows.push([redundancy, view.plan.rule, size, each, 3_600 / each, Number(paid) / Number(UNIT) / view.rounds.length]);
 		console.log(JSON.stringify({ redundancy, rule: view.plan.rule, size, each, tainted: view.tainted }));
 	}
 	console.log(
