@@ -314,6 +314,12 @@ pub fn parameters(mut state: TensorMap) -> TensorMap {
 	state
 }
 
+/// Returns a copy of the parameters of a state.
+pub fn copy_parameters(state: &TensorMap) -> TensorMap {
+	let kept = state.iter().filter(|(name, _)| is_parameter(name));
+	kept.map(|(name, tensor)| (name.clone(), tensor.clone())).collect()
+}
+
 /// Returns whether the tensor of a state with this name is a parameter of the model.
 fn is_parameter(name: &str) -> bool {
 	!name.starts_with(lower::OPTIMIZER_PREFIX)

@@ -8,17 +8,23 @@
 //! `docs/full-pass-rules.md` with the thresholds found in the literature ("naive"); another
 //! job may need its own.
 
-use super::{replay::check, stats, VerifyError};
+use super::{
+	replay::check,
+	stats::{self, MOST_VALUES},
+	VerifyError,
+};
 use crate::{
 	bundle::{self, manifest::validation, Bundle},
 	hash::Hasher,
 };
 use primitive_types::H256;
+use rayon::prelude::*;
 use serde::Serialize;
 use std::sync::{atomic::AtomicBool, Arc};
 use trainyard_engine::{Data, Engine, State, TensorMap};
 use trainyard_program::{
-	lower::{self, Initial},
+	init,
+	lower::{self, Initial, StateTensor},
 	spec::CheckedSpec,
 };
 use trainyard_protocol::bundle::Evaluation;
@@ -140,8 +146,16 @@ fn distance(a: &TensorMap, b: &TensorMap) -> Option<f64> {
 }
 
 /// Returns the largest of some values with its name.
-fn largest(values: impl Iterator<Item = (f64, String)>) -> Option<(f64, String)> {
-	values.max_by(|a, b| a.0.total_cmp(&b.0))
+fn largest(values: impl IntoIterator<Item = (f64, String)>) -> Option<(f64, String)> {
+	values.into_iter().max_by(|a, b| a.0.total_cmp(&b.0))
+}
+
+/// Returns the largest statistic of a layer, with what is said about it. Layers are measured at once.
+fn of_layers(
+	layers: &[Layer],
+	measure: impl Fn(&Layer) -> Option<(f64, String)> + Sync + Send,
+) -> Option<(f64, String)> {
+	largest(layers.par_iter().filter_map(measure).collect::<Vec<_>>())
 }
 
 /// Applies the rules to a whole bundle; all its checkpoints must be there.
@@ -173,28 +187,34 @@ pub fn assess_until(
 	let mut validation = Vec::new();
 	let mut to_last = Vec::new();
 	let mut largest_step: Option<(f64, String)> = None;
-	let mut initial: Option<TensorMap> = None;
+	let drawn = spec.initial_model.is_none();
+	let nothing = TensorMap::new();
+	let mut of_initial =
+		vec![initial_distribution(&nothing, &layers), independence(&nothing, &layers)];
+	let mut initial_to_last = None;
 	let mut before: Option<TensorMap> = None;
 	for checkpoint in listed {
 		check(stop)?;
 		let state = bundle.checkpoint(checkpoint.step)?;
-		let model = bundle::parameters(state.clone());
+		let model = bundle::copy_parameters(&state);
 		let state = State::from_host(state).map_err(VerifyError::Engine)?;
 		let evaluation = engine.evaluate(&state).map_err(VerifyError::Engine)?;
 		validation.push(evaluation);
 		to_last.push(distance(&model, &last).unwrap_or(f64::NAN));
 		if let Some(before) = &before {
-			let moved = layers.iter().map(|layer| {
+			let moved = of_layers(&layers, |layer| {
 				let way = stats::emd(weights(before, layer), weights(&model, layer));
-				(way, format!("{}, to step {}", layer.name, checkpoint.step))
+				Some((way, format!("{}, to step {}", layer.name, checkpoint.step)))
 			});
-			largest_step = largest(moved.chain(largest_step));
+			largest_step = largest(moved.into_iter().chain(largest_step));
+		} else if drawn {
+			of_initial = vec![initial_distribution(&model, &layers), independence(&model, &layers)];
+			initial_to_last = sampled_distance(spec, &last, |tensor, at| {
+				model.get(&tensor.name).and_then(|found| found.data.get(at as usize)).copied()
+			});
 		}
-		initial.get_or_insert_with(|| model.clone());
 		before = Some(model);
 	}
-	let initial = initial.unwrap_or_default();
-	let drawn = spec.initial_model.is_none();
 	let random = match drawn {
 		true => random_distances(spec, seed, &last, stop)?,
 		false => Vec::new(),
@@ -209,11 +229,9 @@ pub fn assess_until(
 			LARGEST_STEP,
 			largest_step,
 		),
-		initial_distribution(&initial, &layers),
-		independence(&initial, &layers),
-		approach(&steps, &to_last),
-		nearness(to_last.first().copied(), &random),
 	];
+	rules.append(&mut of_initial);
+	rules.extend([approach(&steps, &to_last), nearness(initial_to_last, &random)]);
 	if !drawn {
 		rules.iter_mut().filter(|rule| OF_DRAWN_MODELS.contains(&rule.number)).for_each(waive);
 	}
@@ -275,7 +293,7 @@ fn accuracy(steps: &[f64], validation: &[Evaluation]) -> Rule {
 }
 
 fn initial_distribution(initial: &TensorMap, layers: &[Layer]) -> Rule {
-	let distances = layers.iter().filter_map(|layer| {
+	let distances = of_layers(layers, |layer| {
 		let sample = weights(initial, layer);
 		let s = (2.0 / (5.0 * layer.inputs as f64)).sqrt();
 		let deviation = (2.0 / layer.inputs as f64).sqrt();
@@ -288,15 +306,19 @@ fn initial_distribution(initial: &TensorMap, layers: &[Layer]) -> Rule {
 		"initial weights follow the declared distribution",
 		"largest per-layer earth mover's distance, in standard deviations",
 		INITIAL_DISTANCE,
-		largest(distances),
+		distances,
 	)
 }
 
 fn independence(initial: &TensorMap, layers: &[Layer]) -> Rule {
-	let shares = layers.iter().filter_map(|layer| {
-		let (n, p) = (layer.outputs as f64, layer.inputs as f64);
-		let share =
-			stats::first_component_share(weights(initial, layer), layer.outputs, layer.inputs)?;
+	let shares = of_layers(layers, |layer| {
+		let (outputs, inputs) = (layer.outputs, layer.inputs);
+		let all = weights(initial, layer);
+		let rows: Vec<_> = (all.len() == outputs * inputs && inputs > 0)
+			.then(|| stats::spread(all.chunks_exact(inputs), outputs, MOST_VALUES / inputs))?
+			.collect();
+		let (n, p) = (rows.len() as f64, inputs as f64);
+		let share = stats::first_component_share(&rows.concat(), rows.len(), inputs)?;
 		// Marchenko and Pastur 1967: upper edge of the spectrum of independent entries, which have
 		// n - 1 degrees of freedom after the centring.
 		let edge = (1.0 + (p / (n - 1.0)).sqrt()).powi(2) / p;
@@ -307,7 +329,7 @@ fn independence(initial: &TensorMap, layers: &[Layer]) -> Rule {
 		"initial weights are independent",
 		"first principal component's share, over that of independent weights",
 		FIRST_COMPONENT,
-		largest(shares),
+		shares,
 	)
 }
 
@@ -343,6 +365,26 @@ fn nearness(own: Option<f64>, random: &[f64]) -> Rule {
 	)
 }
 
+/// Returns the distance of the model `last` to one whose elements `element` returns by tensor and index,
+/// by at most [`MOST_VALUES`] elements, spread evenly; nothing if `element` lacks one.
+fn sampled_distance(
+	spec: &CheckedSpec,
+	last: &TensorMap,
+	element: impl Fn(&StateTensor, u64) -> Option<f32> + Sync + Send,
+) -> Option<f64> {
+	let tensors = lower::state(spec);
+	let of_last: Vec<_> =
+		tensors.iter().filter_map(|tensor| Some((tensor, &last.get(&tensor.name)?.data))).collect();
+	let all: usize = of_last.iter().map(|(_, data)| data.len()).sum();
+	let stride = all.div_ceil(MOST_VALUES).max(1);
+	let pairs = of_last.par_iter().map(|(tensor, data)| {
+		let pair = |at: usize| Some((element(tensor, at as u64)?, data[at]));
+		(0..data.len()).step_by(stride).map(pair).collect::<Option<(Vec<f32>, Vec<f32>)>>()
+	});
+	let pairs = pairs.collect::<Option<Vec<_>>>()?;
+	stats::rms_distance(pairs.iter().map(|(a, b)| (&a[..], &b[..])))
+}
+
 /// Returns the distances of the final model to fresh random initial models.
 fn random_distances(
 	spec: &CheckedSpec,
@@ -357,10 +399,9 @@ fn random_distances(
 		hasher.update(b"trainyard/rule-6/v1");
 		hasher.update(seed.as_bytes());
 		hasher.update(&i.to_le_bytes());
-		let state = Engine::initial_state(spec, &hasher.finish(), None);
-		let state = state.and_then(|state| state.to_host()).map_err(VerifyError::Engine)?;
-		let model = bundle::parameters(state);
-		distances.extend(distance(&model, last));
+		let seed = hasher.finish();
+		let element = |tensor: &StateTensor, at| Some(init::element(&seed, tensor, at));
+		distances.extend(sampled_distance(spec, last, element));
 	}
 	Ok(distances)
 }

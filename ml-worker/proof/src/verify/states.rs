@@ -5,6 +5,7 @@
 //! inductive: what follows from a state within them is within them as well. So the first state that is
 //! not follows one that is, and the segment between them is false.
 
+use rayon::prelude::*;
 use std::{collections::BTreeMap, fmt};
 use trainyard_engine::{first_nan, TensorMap};
 use trainyard_program::{
@@ -42,19 +43,21 @@ impl fmt::Display for FalseState {
 /// job's, or a NaN, or a number that the steps up to there cannot make.
 pub fn check_state(spec: &CheckedSpec, index: u32, state: &TensorMap) -> Result<(), FalseState> {
 	let wrong = |why| Err(FalseState { checkpoint: index, why });
-	let mut expected: Vec<_> = lower::state(spec).into_iter().map(|t| (t.name, t.shape)).collect();
+	let tensors = lower::state(spec);
+	let mut expected: Vec<_> = tensors.iter().map(|t| (&t.name, &t.shape)).collect();
 	expected.sort();
 	let found = state.iter().map(|(name, tensor)| (name, &tensor.shape));
-	if !found.eq(expected.iter().map(|(name, shape)| (name, shape))) {
+	if !found.eq(expected) {
 		return wrong("its tensors are not those of the job".into());
 	}
 	if let Some(name) = first_nan(state) {
 		return wrong(format!("{name} holds a NaN"));
 	}
 	let step = spec.checkpoint_step(index).unwrap_or(spec.training.steps);
-	Reachable::at(spec, step)
-		.state(spec, |name| state.get(name).map(|tensor| &tensor.data[..]))
-		.map_err(|why| FalseState::unreachable(index, why))
+	let reachable = Reachable::at(spec, step);
+	let read = |name: &str| state.get(name).map(|tensor| &tensor.data[..]);
+	let found: Vec<_> = tensors.par_iter().map(|tensor| reachable.one(tensor, read)).collect();
+	reachable.all(found).map_err(|why| FalseState::unreachable(index, why))
 }
 
 /// Fails unless checkpoint `index`, in this state, can follow the one that is `before` it, in a state of
@@ -71,13 +74,14 @@ pub fn check_next(
 	let steps = spec.checkpoint_step(from).zip(spec.checkpoint_step(index));
 	let (from, to) = steps.unwrap_or_default();
 	let movement = Movement::over(spec, from, to);
-	for (name, tensor) in state {
+	let moved = state.par_iter().map(|(name, tensor)| {
 		let begin = begin.get(name).map_or(&[][..], |tensor| &tensor.data);
-		movement
-			.tensor(name, begin, &tensor.data)
-			.map_err(|why| FalseState::unreachable(index, why))?;
-	}
-	Ok(())
+		movement.tensor(name, begin, &tensor.data)
+	});
+	// The first tensor that moved too far, not the first that a thread found.
+	let moved: Vec<_> = moved.collect();
+	let moved = moved.into_iter().collect::<Result<(), _>>();
+	moved.map_err(|why| FalseState::unreachable(index, why))
 }
 
 /// Finds the segment in which a run leaves what an honest one can do: `good` is a state of an honest

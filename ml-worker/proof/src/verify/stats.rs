@@ -1,8 +1,17 @@
 //! The statistics of the full-pass rules. All are in binary64: they are evidence for people, and
 //! nothing depends on their last bits.
 
+/// Values of a sample that a statistic looks at. Of larger samples it takes evenly spaced ones, so that
+/// the statistics of a layer of a hundred million weights take no longer than those of a million.
+pub const MOST_VALUES: usize = 1 << 20;
+
+/// Returns at most `most` of `all`, which are `len`, evenly spaced.
+pub fn spread<T>(all: impl Iterator<Item = T>, len: usize, most: usize) -> impl Iterator<Item = T> {
+	all.step_by(len.div_ceil(most.max(1)).max(1))
+}
+
 /// Earth mover's distance (Wasserstein-1) in one dimension between two samples of equal
-/// size: the mean distance of their order statistics.
+/// size: the mean distance of their order statistics. Of more than [`MOST_VALUES`] it takes evenly spaced ones.
 pub fn emd(a: &[f32], b: &[f32]) -> f64 {
 	let (a, b) = (sorted(a), sorted(b));
 	let sum: f64 = a.iter().zip(&b).map(|(x, y)| (x - y).abs()).sum();
@@ -10,7 +19,8 @@ pub fn emd(a: &[f32], b: &[f32]) -> f64 {
 }
 
 fn sorted(values: &[f32]) -> Vec<f64> {
-	let mut values: Vec<f64> = values.iter().map(|x| f64::from(*x)).collect();
+	let values = spread(values.iter(), values.len(), MOST_VALUES);
+	let mut values: Vec<f64> = values.map(|x| f64::from(*x)).collect();
 	values.sort_by(f64::total_cmp);
 	values
 }
@@ -168,6 +178,13 @@ mod tests {
 	fn distances() {
 		assert_eq!(emd(&[1.0, 2.0, 3.0], &[3.0, 2.0, 1.0]), 0.0);
 		assert_eq!(emd(&[0.0, 0.0], &[1.0, 3.0]), 2.0);
+		// Of many values some are taken, from all over them, and of both samples the same.
+		let many: Vec<f32> = (0..3 * MOST_VALUES + 1).map(|i| (i % 1024) as f32).collect();
+		let moved: Vec<f32> = many.iter().map(|x| x + 2.0).collect();
+		assert_eq!(emd(&many, &moved), 2.0);
+		assert_eq!(spread(0..10, 10, 4).collect::<Vec<_>>(), [0, 3, 6, 9]);
+		assert_eq!(spread(0..4, 4, 4).count(), 4);
+		assert_eq!(spread(0..4, 4, 0).count(), 1);
 		assert_eq!(rms_distance([(&[0.0f32, 0.0][..], &[3.0f32, 4.0][..])]), Some(12.5f64.sqrt()));
 		assert_eq!(rms_distance([]), None);
 		assert_eq!(mean_and_deviation(&[1.0, 3.0]), (2.0, 2.0f64.sqrt()));

@@ -38,6 +38,7 @@ mod movement;
 mod numbers;
 mod optimizer;
 mod power;
+mod stretches;
 #[cfg(test)]
 mod tests;
 
@@ -57,6 +58,7 @@ use crate::{
 };
 use alloc::{format, string::String};
 use optimizer::{Bounds, Optimizer};
+use stretches::{first_wrong, sum};
 
 /// By what every bound is multiplied, `1 + 2^-20`: more than the roundings of the few binary64
 /// operations that compute it, and of the binary32 operations of one optimizer step.
@@ -170,31 +172,34 @@ impl Reachable {
 		let fail = |index: u64, value: f32, limit: Limit, bound: f64| {
 			Err(Unreachable::Element { tensor: name(), index, value, limit, bound })
 		};
-		let mut sum = 0.0;
-		for (index, value) in (0u64..).zip(values) {
-			let wide = f64::from(*value);
-			if !value.is_finite() {
-				return fail(index, *value, Limit::Number, bound);
-			}
-			match kind {
-				Kind::Beta1Power | Kind::Beta2Power if wide != bound => {
-					return fail(index, *value, Limit::Power, bound);
-				}
-				Kind::SecondMoment if *value < 0.0 => {
-					return fail(index, *value, Limit::Sign, 0.0);
-				}
-				_ if wide.abs() > bound => return fail(index, *value, Limit::Size, bound),
-				_ => (),
-			}
-			sum += if kind == Kind::SecondMoment { wide } else { wide * wide };
+		let wrong = |value: f32, _| {
+			let wide = f64::from(value);
+			let beyond = match kind {
+				Kind::Beta1Power | Kind::Beta2Power => wide != bound,
+				Kind::SecondMoment => (value < 0.0) | (wide > bound),
+				_ => wide.abs() > bound,
+			};
+			!value.is_finite() | beyond
+		};
+		if let Some((index, value, _)) = first_wrong(values, values, wrong) {
+			let (limit, bound) = match kind {
+				_ if !value.is_finite() => (Limit::Number, bound),
+				Kind::Beta1Power | Kind::Beta2Power => (Limit::Power, bound),
+				Kind::SecondMoment if value < 0.0 => (Limit::Sign, 0.0),
+				_ => (Limit::Size, bound),
+			};
+			return fail(index, value, limit, bound);
 		}
+		let sum = match kind {
+			Kind::SecondMoment => sum(values, values, |value, _| f64::from(value)),
+			_ => sum(values, values, |x, y| f64::from(x) * f64::from(y)),
+		};
 		if kind == Kind::FirstMoment {
 			len(second)?;
-			for ((index, m), v) in (0u64..).zip(values).zip(second) {
-				let bound = self.bounds.first_beside(f64::from(*v));
-				if f64::from(m.abs()) > bound {
-					return fail(index, *m, Limit::Root, bound);
-				}
+			let beside = |v: f32| self.bounds.first_beside(f64::from(v));
+			let wrong = |m: f32, v| f64::from(m.abs()) > beside(v);
+			if let Some((index, m, v)) = first_wrong(values, second, wrong) {
+				return fail(index, m, Limit::Root, beside(v));
 			}
 		}
 		self.total(kind, sum, name)?;
@@ -223,26 +228,45 @@ impl Reachable {
 
 	/// Fails with the first tensor of a state that no honest run has, each by itself and all of a
 	/// kind together. `read` returns the elements of a tensor by its name.
+	///
+	/// It is [`Self::one`] of each tensor of [`lower::state`], and [`Self::all`] of what these return.
 	pub fn state<'a>(
 		&self,
 		spec: &CheckedSpec,
 		read: impl Fn(&str) -> Option<&'a [f32]>,
 	) -> Result<(), Unreachable> {
+		self.all(lower::state(spec).iter().map(|tensor| self.one(tensor, &read)))
+	}
+
+	/// Fails if no honest run has `tensor`, as [`Self::tensor`] does, with what it is read beside.
+	/// `read` returns the elements of a tensor of the same state by its name. Tensors can be checked
+	/// in any order, and at once.
+	pub fn one<'a>(
+		&self,
+		tensor: &StateTensor,
+		read: impl Fn(&str) -> Option<&'a [f32]>,
+	) -> Result<(Kind, f64), Unreachable> {
 		let read =
 			|name: &str| read(name).ok_or_else(|| Unreachable::Missing { tensor: name.into() });
+		let (kind, parameter) = Kind::of(&tensor.name);
+		let second = match kind {
+			Kind::FirstMoment => read(&format!("{OPTIMIZER_PREFIX}{SECOND_MOMENT}.{parameter}"))?,
+			_ => &[],
+		};
+		Ok((kind, self.tensor(tensor, read(&tensor.name)?, second)?))
+	}
+
+	/// Fails with the first of what [`Self::one`] found of the tensors of a state, in their order, or
+	/// if no honest run has what all of a kind are together.
+	pub fn all(
+		&self,
+		found: impl IntoIterator<Item = Result<(Kind, f64), Unreachable>>,
+	) -> Result<(), Unreachable> {
 		let (mut first, mut second) = (0.0, 0.0);
-		for tensor in lower::state(spec) {
-			let (kind, parameter) = Kind::of(&tensor.name);
-			let beside = match kind {
-				Kind::FirstMoment => {
-					read(&format!("{OPTIMIZER_PREFIX}{SECOND_MOMENT}.{parameter}"))?
-				}
-				_ => &[],
-			};
-			let sum = self.tensor(&tensor, read(&tensor.name)?, beside)?;
-			match kind {
-				Kind::Velocity | Kind::FirstMoment => first += sum,
-				Kind::SecondMoment => second += sum,
+		for one in found {
+			match one? {
+				(Kind::Velocity | Kind::FirstMoment, sum) => first += sum,
+				(Kind::SecondMoment, sum) => second += sum,
 				_ => (),
 			}
 		}

@@ -4,6 +4,7 @@ use super::{
 	error::{Limit, Unreachable},
 	numbers::{geometric, power, TINY, U},
 	optimizer::{Average, Optimizer, MOST_COUNTED},
+	stretches::{first_wrong, sum},
 	Kind, SLACK,
 };
 use crate::{
@@ -144,17 +145,20 @@ impl Movement {
 				};
 			}
 		};
-		for (index, (x, y)) in (0u64..).zip(from.iter().zip(to)) {
+		let wrong = |x: f32, y: f32| {
+			let (least, most) = drift.range(f64::from(x));
+			let y = f64::from(y);
+			!x.is_finite() | !y.is_finite() | (y < least) | (y > most)
+		};
+		if let Some((index, x, y)) = first_wrong(from, to, wrong) {
 			if let Some(value) = [x, y].into_iter().find(|value| !value.is_finite()) {
-				return fail(index, *value, Limit::Number, 0.0);
+				return fail(index, value, Limit::Number, 0.0);
 			}
-			let (least, most) = drift.range(f64::from(*x));
-			if f64::from(*y) < least {
-				return fail(index, *y, Limit::Least, least);
-			}
-			if f64::from(*y) > most {
-				return fail(index, *y, Limit::Most, most);
-			}
+			let (least, most) = drift.range(f64::from(x));
+			return match f64::from(y) < least {
+				true => fail(index, y, Limit::Least, least),
+				false => fail(index, y, Limit::Most, most),
+			};
 		}
 		match Kind::of(name).0 {
 			Kind::Parameter => self.check_norm(name, from, to),
@@ -165,20 +169,19 @@ impl Movement {
 	/// Fails if the elements of the tensor `name` moved too far together. SGD's steps are no longer
 	/// than the clipped gradients; Adam's have no such bound.
 	fn check_norm(&self, name: &str, from: &[f32], to: &[f32]) -> Result<(), Unreachable> {
-		let (mut sum, mut squares) = (0.0, 0.0);
-		for (x, y) in from.iter().zip(to) {
-			let (x, y) = (f64::from(*x), f64::from(*y));
-			let moved = y - self.parameter.keep * x;
-			sum += moved * moved;
-			squares += x * x;
-		}
+		let sum_of_squares = sum(from, to, |x, y| {
+			let moved = f64::from(y) - self.parameter.keep * f64::from(x);
+			moved * moved
+		});
+		let squares = sum(from, from, |x, y| f64::from(x) * f64::from(y));
 		let relative = self.parameter.relative;
 		let rounded = relative * (libm::sqrt(squares) + 2.0 * self.norm);
 		// Underflow moves 2^28 elements by less than 2^14 times what it moves one.
 		let tiny = f64::from(1 << 15) * relative / U * TINY;
 		let most = (self.norm + rounded + tiny) * SLACK;
-		if sum > most * most {
-			return Err(Unreachable::Sum { tensor: name.into(), sum, bound: most * most });
+		if sum_of_squares > most * most {
+			let (sum, bound) = (sum_of_squares, most * most);
+			return Err(Unreachable::Sum { tensor: name.into(), sum, bound });
 		}
 		Ok(())
 	}
