@@ -4,8 +4,12 @@
 // A node has two links: `peer` to the bridge, by which nodes meet, and `host` to this machine,
 // by which only JSON-RPC is asked. There is no route from one to the other.
 
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { networkInterfaces } from 'node:os';
+import { fileURLToPath } from 'node:url';
+
+const WAN = fileURLToPath(new URL('wan.py', import.meta.url));
 
 const ip = (...args) => execFileSync('ip', args, { stdio: ['ignore', 'pipe', 'pipe'], encoding: 'utf8' });
 
@@ -30,14 +34,43 @@ export function whyNoNamespaces() {
 	}
 }
 
+/** Bounds what leaves by a link, with a queue of at most 200 ms. */
+const tc = (space, link, mbit) =>
+	execFileSync(
+		'tc',
+		[
+			'-n',
+			space,
+			'qdisc',
+			'add',
+			'dev',
+			link,
+			'root',
+			'tbf',
+			'rate',
+			`${mbit}mbit`,
+			'burst',
+			'128kb',
+			'latency',
+			'200ms',
+		],
+		{ stdio: ['ignore', 'pipe', 'pipe'] },
+	);
+
 const said = (error) => String(error.stderr || error.message).trim();
 
-/** The namespaces of one network; `close()` removes them. */
+/**
+ * The namespaces of one network; `close()` removes them. `wan` makes the links between nodes those of a
+ * wide-area network: `delay` and `jitter` of one way in ms, `loss` in per cent, `mbit` that a node sends.
+ */
 export class Namespaces {
 	#made = [];
 	#names = new Map();
+	#links = [];
+	#relay = null;
 
-	constructor() {
+	constructor({ wan = null } = {}) {
+		this.wan = wan;
 		this.prefix = `ty${process.pid % 100_000}`;
 		this.switch = `${this.prefix}-sw`;
 		const taken = new Set(
@@ -73,7 +106,8 @@ export class Namespaces {
 		const [peer, host] = [`${this.prefix}p${number}`, `${this.prefix}h${number}`];
 		this.#add(space);
 		ip('-n', this.switch, 'link', 'add', 'name', peer, 'type', 'veth', 'peer', 'name', 'peer', 'netns', space);
-		ip('-n', this.switch, 'link', 'set', peer, 'master', 'left', 'up');
+		const port = this.wan ? this.#far(peer, number) : peer;
+		ip('-n', this.switch, 'link', 'set', port, 'master', 'left', 'up');
 		ip('-n', space, 'addr', 'add', `${this.subnet}.0.${number}/24`, 'dev', 'peer');
 		ip('-n', space, 'link', 'set', 'peer', 'up');
 		ip('link', 'add', 'name', host, 'type', 'veth', 'peer', 'name', 'host', 'netns', space);
@@ -81,8 +115,35 @@ export class Namespaces {
 		ip('link', 'set', host, 'up');
 		ip('-n', space, 'addr', 'add', `${this.subnet}.${number}.2/30`, 'dev', 'host');
 		ip('-n', space, 'link', 'set', 'host', 'up');
-		this.#names.set(name, peer);
+		if (this.wan?.mbit) tc(space, 'peer', this.wan.mbit);
+		this.#names.set(name, port);
 		return { space, peerAddress: `${this.subnet}.0.${number}`, hostAddress: `${this.subnet}.${number}.2` };
+	}
+
+	/** A link from the node's own to a port of the bridge, by a program that delays and loses frames. */
+	#far(peer, number) {
+		const [far, port] = [`${this.prefix}f${number}`, `${this.prefix}b${number}`];
+		ip('-n', this.switch, 'link', 'add', 'name', far, 'type', 'veth', 'peer', 'name', port);
+		for (const name of [peer, far]) ip('-n', this.switch, 'link', 'set', name, 'up');
+		this.#links.push(`${peer}:${far}`);
+		return port;
+	}
+
+	/** Lets the frames of all nodes that joined pass, where they go by a wide-area network. */
+	async open() {
+		if (!this.wan) return;
+		const { delay, jitter = 0, loss = 0 } = this.wan;
+		const numbers = ['--delay', delay, '--jitter', jitter, '--loss', loss].map(String);
+		const args = ['netns', 'exec', this.switch, 'python3', '-B', WAN, ...numbers, ...this.#links];
+		this.#relay = spawn('ip', args, { stdio: ['ignore', 'pipe', 'pipe'] });
+		let complaint = '';
+		this.#relay.stderr.setEncoding('utf8').on('data', (text) => (complaint += text));
+		const ended = once(this.#relay, 'exit').then(() => {
+			throw new Error(`${WAN}: ${complaint.trim() || 'it ended'}`);
+		});
+		// It ends by itself at the end of the network.
+		ended.catch(() => {});
+		await Promise.race([once(this.#relay.stdout, 'data'), ended]);
 	}
 
 	/** Cuts the network: these nodes meet only each other, and so do the rest. */
@@ -99,6 +160,7 @@ export class Namespaces {
 
 	/** Removes everything; processes in the namespaces must have ended. */
 	close() {
+		this.#relay?.kill();
 		// With a namespace go its links, and with a link its other end.
 		for (const name of this.#made.splice(0).reverse()) ip('netns', 'del', name);
 	}

@@ -32,9 +32,10 @@ export class LocalNetwork {
 	/**
 	 * `powers`: one for each authority; `slot` in ms, `c` as [numerator, denominator],
 	 * `epoch` in slots, `halfLife` in ms or undefined; `earned`: whether weight comes from work alone,
-	 * and not from `powers`; `namespaces`: whether links can be cut.
+	 * and not from `powers`; `namespaces`: whether links can be cut; `wan`: what the links between nodes
+	 * are like, in namespaces too, see `Namespaces`.
 	 */
-	constructor({ folder, binary, powers, slot, c, epoch, halfLife, earned = false, namespaces = false }) {
+	constructor({ folder, binary, powers, slot, c, epoch, halfLife, earned = false, namespaces = false, wan = null }) {
 		if (!existsSync(binary)) {
 			throw new UserError(`${binary} is not there. Build it first: without --bin this does`);
 		}
@@ -42,7 +43,7 @@ export class LocalNetwork {
 		mkdirSync(folder, { recursive: true });
 		this.fleet = new Fleet(join(folder, 'logs'));
 		this.watch = new Watch({ epoch });
-		this.namespaces = namespaces ? new Namespaces() : null;
+		this.namespaces = namespaces || wan ? new Namespaces({ wan }) : null;
 	}
 
 	get record() {
@@ -72,6 +73,7 @@ export class LocalNetwork {
 			authorities.push({ ...keys, power: Math.round(power * PART) });
 			await this.define(keys.name, { keys });
 		}
+		await this.namespaces?.open();
 		this.chain = await writeSpec(this.fleet, this.binary, this.folder, { ...this, authorities });
 		await Promise.all([...this.nodes.keys()].map((name) => this.startNode(name)));
 		await until(

@@ -11,7 +11,7 @@ export const MIB = 1_048_576;
 export const NAMES = ['//Alice', '//Bob', '//Charlie', '//Dave', '//Eve', '//Ferdie'];
 
 /** Starts a network of `nodes` equal nodes, and waits until all know each other. */
-export async function startNetwork({ folder, bin, slot, c }, nodes, hold) {
+export async function startNetwork({ folder, bin, slot, c, wan }, nodes, hold) {
 	const network = new LocalNetwork({
 		folder: join(folder, `${nodes}-nodes`),
 		binary: join(bin, 'trainyard-node'),
@@ -19,6 +19,7 @@ export async function startNetwork({ folder, bin, slot, c }, nodes, hold) {
 		slot,
 		c,
 		epoch: 600,
+		wan,
 	});
 	hold(network);
 	await network.start();

@@ -8,8 +8,10 @@ import { parseArgs } from 'node:util';
 import { UserError } from '../../packages/polkadot-js/src/errors.js';
 import { defaultBin } from '../end-to-end/lib/network.mjs';
 import { tellFailure } from '../end-to-end/lib/output.mjs';
+import { whyNoNamespaces } from '../network/namespaces.mjs';
 import { downloads } from './downloads.mjs';
 import { kills } from './kills.mjs';
+import { stored } from './stored.mjs';
 import { transfers } from './transfers.mjs';
 
 const HELP = `Measures files on chain on a network of real nodes on this machine.
@@ -17,11 +19,16 @@ const HELP = `Measures files on chain on a network of real nodes on this machine
 Usage: tools/storage/run transfers [OPTIONS]  store and fetch files of several sizes
        tools/storage/run kills [OPTIONS]      kill the uploader at random moments
        tools/storage/run downloads [OPTIONS]  many downloads of one file at once
+       tools/storage/run stored [OPTIONS]     what stored files take of state, database and joining,
+                                              on one node
 
   --nodes N,N…     networks of so many nodes, one after the other [default: 4]
-  --sizes M,M…     sizes of the files in MiB [default: 1,16,64; kills and downloads: the first, 16]
+  --sizes M,M…     sizes of the files in MiB [default: 1,16,64; kills and downloads: the first, 16;
+                   stored: 0,256]
   --slot MS        length of a slot in milliseconds, even [default: 500]
   --c N/D          share of slots that somebody wins, below 1 [default: 1/4]
+  --wan D,J,L,M    links of a wide-area network, in namespaces (Linux, as root): D ms one way, up to J ms
+                   more, L per cent lost, M Mbit/s sent by a node; as 50,5,0.1,50
   --senders N      accounts that send chunks, 1 to 6 [default: 1]
   --window MIB     chunks on their way at once [default: that of trainyard model put]
   --count N        kills, or downloads [default: 20 kills, 100 downloads]
@@ -38,6 +45,9 @@ const number = (flag, text, least, most) => {
 	return value;
 };
 
+/** Sizes of files in MiB where none are named. */
+const SIZES = { transfers: '1,16,64', kills: '16', downloads: '16', stored: '0,256' };
+
 /** Reads the command line; fails with a sentence where it makes no sense. */
 function readOptions(args) {
 	const text = { type: 'string' };
@@ -47,7 +57,7 @@ function readOptions(args) {
 			args,
 			allowPositionals: true,
 			options: {
-				...{ nodes: text, sizes: text, slot: text, c: text, senders: text, window: text, count: text },
+				...{ nodes: text, sizes: text, slot: text, c: text, senders: text, window: text, count: text, wan: text },
 				...{ json: { type: 'boolean' }, dir: text, bin: text, help: { type: 'boolean', short: 'h' } },
 			},
 		});
@@ -69,10 +79,17 @@ function readOptions(args) {
 	if (!c || c[0] >= c[1]) throw new UserError(`--c: "${values.c}" is not a fraction between 0 and 1, as 1/4`);
 	const slot = number('slot', values.slot ?? '500', 200, 60_000);
 	if (slot % 2) throw new UserError(`--slot: ${slot} is not even`);
+	const wan = values.wan?.split(',').map(Number);
+	if (wan && (wan.length !== 4 || !wan.every((n) => n >= 0) || wan[2] >= 100 || wan[3] <= 0)) {
+		throw new UserError(`--wan: "${values.wan}" is not four numbers: ms, ms, per cent below 100, Mbit/s`);
+	}
+	const without = wan && whyNoNamespaces();
+	if (without) throw new UserError(`--wan: ${without}`);
 	return {
 		command,
+		wan: wan && { delay: wan[0], jitter: wan[1], loss: wan[2], mbit: wan[3] },
 		nodes: list('nodes', '4', 1, 16),
-		sizes: list('sizes', command === 'transfers' ? '1,16,64' : '16', 1, 1_024),
+		sizes: list('sizes', SIZES[command], ...(command === 'stored' ? [0, 65_536] : [1, 1_024])),
 		slot,
 		c,
 		senders: number('senders', values.senders ?? '1', 1, 6),
@@ -84,7 +101,7 @@ function readOptions(args) {
 	};
 }
 
-const COMMANDS = { transfers, kills, downloads };
+const COMMANDS = { transfers, kills, downloads, stored };
 
 let options;
 try {
