@@ -117,7 +117,7 @@ dropout = 0.1
 steps = ${segments}
 batch_size = ${number('batch')}
 checkpoint_interval = 1
-learning_rate = 0.0003
+learning_rate = 0.00003
 weight_decay = 0.1
 clip_norm = 1.0
 
