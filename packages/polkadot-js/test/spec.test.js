@@ -194,7 +194,7 @@ test('wrong input is named', async () => {
 	);
 	assert.throws(
 		broken((j) => (j.spec.dataset.location = 'digits.csv')),
-		/not an http:\/\/ or https:\/\/ URL/,
+		/not an http:\/\/, https:\/\/ or iroh:\/\/ URL/,
 	);
 	assert.throws(
 		broken((j) => (j.spec.dataset.location = `http://${'x'.repeat(300)}`)),
