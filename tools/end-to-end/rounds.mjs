@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // Rounds per hour of a federation on the local development chain, by redundancy: one block a second, real trainers,
-// verifiers and proposals. Prints a table for docs/benchmarks.md.
+// verifiers and proposals; and what a round leaves on chain, beside what a formula says. Prints the tables of
+// docs/federation.md.
 //
 //     tools/end-to-end/rounds.mjs [--redundancy 1,2,4] [--parts 2] [--rounds 2] [--hidden 64,32] [--steps 300]
 //                                 [--rule agreed|settled] [--dir DIR] [--bin DIR]
@@ -10,7 +11,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ADDRESS, DIGITS, Network, ROOT, defaultBin, trainyard } from './lib/network.mjs';
+import { chunkCount } from '../../packages/polkadot-js/src/hash.js';
 import { anyPort } from './lib/net.mjs';
+import { pallet, stateOf, storedBytes } from './lib/state.mjs';
 
 const { federation, keyFromSuri, send } = trainyard;
 const UNIT = 10n ** 12n;
@@ -32,6 +35,8 @@ const { values } = parseArgs({
 const list = (text) => text.split(',').map(Number);
 const folder = values.dir ?? mkdtempSync(join(tmpdir(), 'trainyard-rounds-'));
 const redundancies = list(values.redundancy);
+/** Pallets in which a round has something. */
+const PALLETS = ['federation', 'modelStorage', 'taskMarket', 'submissions', 'verification'];
 const network = new Network({ folder, bin: values.bin });
 
 /** The digits' job with these widths and steps. */
@@ -68,6 +73,13 @@ async function run(id, redundancy) {
 	return { view, paid };
 }
 
+/** Bytes of the state by pallet, and of all stored files. */
+async function onChain(api) {
+	const state = [];
+	for (const name of PALLETS) state.push((await stateOf(api, pallet(api, name))).bytes);
+	return { state, stored: await storedBytes(api) };
+}
+
 try {
 	await network.startNode({ rpcPort: await anyPort() });
 	const api = await network.connect();
@@ -89,13 +101,17 @@ try {
 	await network.verifiersReady(VERIFIERS);
 	await network.trainersReady(trainers);
 	const rows = [];
+	const memory = [];
 	for (const [id, redundancy] of redundancies.entries()) {
 		const from = (await api.rpc.chain.getHeader()).number.toNumber();
+		const before = await onChain(api);
 		const { view, paid } = await run(id, redundancy);
+		const after = await onChain(api);
 		// Rounds follow one another, so the block of the last one counts all of them.
 		const blocks = view.rounds.at(-1).at - from;
 		const each = blocks / view.rounds.length;
-		const size = view.initial.file.bytes;
+		const size = Number(view.initial.file.bytes);
+		memory.push([redundancy, size, view.rounds.length, before, after]);
 		rows.push([redundancy, view.plan.rule, size, each, 3_600 / each, Number(paid) / Number(UNIT) / view.rounds.length]);
 		console.log(JSON.stringify({ redundancy, rule: view.plan.rule, size, each, tainted: view.tainted }));
 	}
@@ -107,6 +123,20 @@ try {
 		console.log(
 			`| ${r} | ${rule.toLowerCase()} | ${size} | ${each.toFixed(1)} | ${hour.toFixed(0)} | ${paid.toFixed(2)} |`,
 		);
+	}
+	console.log(
+		`\n| redundancy | bytes of the model | ${PALLETS.join(' | ')} | state of a round, bytes | formula | ` +
+			'stored of a round, bytes | formula, equal ones once | formula, each by itself |',
+	);
+	console.log(`|${'---|'.repeat(PALLETS.length + 7)}`);
+	for (const [r, size, rounds, before, after] of memory) {
+		const [parts, chunks] = [Number(values.parts), chunkCount(size)];
+		const each = PALLETS.map((_, at) => (after.state[at] - before.state[at]) / rounds);
+		const cells = [...each, each.reduce((sum, bytes) => sum + bytes, 0)].map((bytes) => bytes.toFixed(0));
+		const formula = 32 * (chunks + 1 + parts * r * (chunks + 2));
+		const stored = (after.stored - before.stored) / rounds;
+		const row = [r, size, ...cells, formula, stored.toFixed(0), size * (1 + parts), size * (1 + parts * r)];
+		console.log(`| ${row.join(' | ')} |`);
 	}
 } finally {
 	await network.stop();

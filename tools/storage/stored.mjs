@@ -3,14 +3,13 @@
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '../end-to-end/lib/network.mjs';
+import { pallet, stateOf } from '../end-to-end/lib/state.mjs';
 import { MIB, putArgs, randomFile, startNetwork, worker } from './chain.mjs';
 
 /** The largest file that is stored; more are several. */
 const MOST = 1_024;
 /** Blocks of a chain on which nothing is stored. */
 const EMPTY = 60;
-/** Requests at once: a node takes a hundred connections. */
-const AT_ONCE = 50;
 
 export async function stored(options, hold) {
 	const rows = [];
@@ -31,8 +30,7 @@ export async function stored(options, hold) {
 		const seconds = (Date.now() - begun) / 1_000;
 		const { name, base } = network.running[0];
 		const { best } = await network.heads(name);
-		const pallet = api.query.modelStorage.blobs.keyPrefix().slice(0, 34);
-		const [own, whole] = [await stateOf(network, name, pallet), await stateOf(network, name, '0x')];
+		const [own, whole] = [await stateOf(api, pallet(api, 'modelStorage')), await stateOf(api, '0x')];
 		const database = bytesIn(join(base, 'chains'));
 		const joined = await joins(network, best);
 		rows.push({ mib, seconds, blocks: best, own, whole, database, ...joined });
@@ -51,20 +49,6 @@ export async function stored(options, hold) {
 	);
 	console.log(`|${'---|'.repeat(11)}`);
 	for (const row of rows) console.log(line(row));
-}
-
-/** Entries of the state below a prefix, and the bytes of their keys and values. */
-async function stateOf(network, node, prefix) {
-	let entries = 0;
-	let bytes = 0;
-	for (let after = null; ;) {
-		const keys = await network.rpc(node, 'state_getKeysPaged', [prefix, AT_ONCE, after]);
-		const sizes = await Promise.all(keys.map((key) => network.rpc(node, 'state_getStorageSize', [key])));
-		entries += keys.length;
-		bytes += keys.reduce((sum, key, index) => sum + (key.length - 2) / 2 + (sizes[index] ?? 0), 0);
-		if (keys.length < AT_ONCE) return { entries, bytes };
-		after = keys.at(-1);
-	}
 }
 
 /** Bytes of all files below a folder. */
