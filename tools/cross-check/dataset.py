@@ -135,7 +135,27 @@ def from_text(content, spec):
 	return inputs, tokens[1 : rows * context + 1].reshape(rows, context)
 
 
+def from_parquet(label_at, content, spec):
+	"""The same of a Parquet file whose label is the column at this position, by pyarrow where that is there."""
+	try:
+		import pyarrow as pa
+		import pyarrow.parquet as pq
+	except ImportError as error:
+		raise CannotCheck("Parquet is read by pyarrow, which is not here: pip install pyarrow") from error
+	table = pq.read_table(pa.BufferReader(content))
+	numbers = [pa.types.is_integer(kind) or pa.types.is_float32(kind) or pa.types.is_float64(kind)
+		for kind in table.schema.types]
+	if not all(numbers) or any(column.null_count for column in table.columns):
+		raise CannotCheck("the columns of a Parquet file must be numbers, all of which are there")
+	columns = [column.to_numpy() for column in table.columns]
+	labels = columns.pop(label_at)
+	# Each column for itself: together they would become binary64 first, and be rounded twice.
+	return flat(np.stack([column.astype(F32) for column in columns], axis=1), labels)
+
+
 READERS = {
+	"parquet": partial(from_parquet, -1),
+	"parquet_label_first": partial(from_parquet, 0),
 	"csv_label_last": partial(from_csv, -1),
 	"csv_label_first": partial(from_csv, 0),
 	"npy": from_array,

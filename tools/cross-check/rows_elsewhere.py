@@ -221,6 +221,20 @@ def good_tables(generator):
 	yield Case("few.idx", "idx", *files, divisor=255, normalization="standard"), ROWS, 4
 
 
+def parquet_files():
+	"""Parquet files that pyarrow wrote (parquet_files.py), and the root of the same numbers as CSV. The package reads
+	none of them and says so; the reader of this folder does where pyarrow is there.
+	"""
+	folder = os.path.join(HERE, "../../ml-worker/proof/tests/files")
+	for name in sorted(os.listdir(folder)):
+		if name.endswith(".parquet") and not name.startswith("refused-"):
+			with open(os.path.join(folder, name), "rb") as file:
+				of = "parquet_label_first" if "label-first" in name else "parquet"
+				yield Case(name, of, file.read(), divisor=3)
+	with open(os.path.join(folder, "numpy.csv"), "rb") as file:
+		yield Case("as-parquet.csv", "csv_label_last", file.read(), divisor=3)
+
+
 def refused_cases():
 	"""Files that are whole, and that no trainer reads, with a word of what is wrong."""
 	x, y = np.arange(24.0).reshape(8, 3), np.arange(8) % 3
@@ -341,6 +355,20 @@ def main():
 			expected = str(error)
 		equal = expected == worker == package.get("root")
 		checks.add(case.name, equal, f"NumPy {expected}\nworker {worker} {complaint}\npackage {package}")
+
+	*files, csv_file = parquet_files()
+	for case in [*files, csv_file]:
+		case.write(folder)
+	expected = csv_file.by_numpy(12, 4)
+	for case, package in zip(files, by_package(files)):
+		root, complaint = case.by_worker(arguments.bin)
+		try:
+			other = case.by_numpy(12, 4)
+		except CannotCheck as error:
+			other = expected if "pyarrow" in str(error) else str(error)
+		says = "does not read Parquet" in package.get("error", "")
+		text = f"expected {expected}\nNumPy {other}\nworker {root} {complaint}\npackage {package}"
+		checks.add(case.name, expected == other == root and says, text)
 
 	refused = list(refused_cases())
 	for number, (_, case, _) in enumerate(refused):

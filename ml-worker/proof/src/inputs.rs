@@ -245,6 +245,11 @@ impl InputError {
 		matches!(self, Self::Data(DataError::Stopped))
 	}
 
+	/// Returns whether this build cannot read the format of the data, so that trying again does not help.
+	pub fn lacks_feature(&self) -> bool {
+		matches!(self, Self::Data(error) if error.lacks_feature())
+	}
+
 	/// Returns whether the fault lies with this machine and not with the file.
 	pub fn is_local(&self) -> bool {
 		match self {

@@ -8,6 +8,7 @@ import { rowsRoot } from './hash.js';
 import { openCsv } from './data/csv.js';
 import { openIdx } from './data/idx.js';
 import { openArray, openNumpyArchive } from './data/numpy.js';
+import { openParquet } from './data/parquet.js';
 import { openSafetensors } from './data/safetensors.js';
 import { wrong } from './data/source.js';
 import { Table, normalize } from './data/table.js';
@@ -25,6 +26,8 @@ const READERS = {
 	npy: openArray,
 	npz: openNumpyArchive,
 	safetensors: openSafetensors,
+	parquet: openParquet,
+	parquet_label_first: openParquet,
 };
 
 /** The formats of data, by the names of the JSON form. */

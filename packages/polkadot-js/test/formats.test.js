@@ -624,3 +624,13 @@ test('files that no job may have are refused before they are read', async () => 
 	await assert.rejects(describeDataset(scratch, options), /cannot read the data file .*EISDIR/);
 	await assert.rejects(describeDataset(join(scratch, 'none'), options), /cannot read the data file .*ENOENT/);
 });
+
+test('Parquet is not read here, which is said', async () => {
+	for (const format of ['parquet', 'parquet_label_first']) {
+		const options = { location: 'http://x', format };
+		await assert.rejects(
+			describeDataset(file('a.parquet', 'PAR1'), options),
+			/a\.parquet: this package does not read Parquet\. trainyard estimate/,
+		);
+	}
+});

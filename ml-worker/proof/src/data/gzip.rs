@@ -32,6 +32,12 @@ impl TooMuch {
 		}
 	}
 
+	/// Says it of rows of this shape.
+	#[cfg(feature = "parquet")]
+	pub(super) fn of_shape(declared: Extent) -> Self {
+		Self(declared)
+	}
+
 	/// Returns this as the reason of `error`, if it is.
 	pub(super) fn of(error: &io::Error) -> Option<Self> {
 		error.get_ref()?.downcast_ref::<Self>().copied()

@@ -7,6 +7,7 @@
 //! | IDX, also compressed by gzip | `idx` |
 //! | NumPy arrays and archives | `numpy` |
 //! | safetensors | `safetensors` |
+//! | Parquet | `parquet` |
 //!
 //! Row `i` (from 0) validates when `i mod validation_every = validation_every - 1` and trains
 //! otherwise. A number becomes the nearest binary32 and is divided, in binary32, by the
@@ -29,6 +30,8 @@ mod memory;
 mod normalize;
 mod number;
 mod numpy;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod safetensors;
 mod split;
 #[cfg(test)]
@@ -114,6 +117,18 @@ pub enum DataError {
 		/// The file of the inputs.
 		path: PathBuf,
 	},
+	/// This build cannot read the format.
+	#[error(
+		"{}: this build of trainyard was made without its feature `{feature}`, so it does not read files of \
+		 this format: build it with that feature",
+		.path.display()
+	)]
+	NoFeature {
+		/// The file.
+		path: PathBuf,
+		/// The feature.
+		feature: &'static str,
+	},
 	/// The environment variable [`MEMORY_VARIABLE`] is wrong.
 	#[error(
 		"{MEMORY_VARIABLE} is {value:?}; allowed: memory for the decoded rows of the data in MiB, \
@@ -157,7 +172,15 @@ impl DataError {
 	/// Returns whether the fault lies with this machine and not with the data.
 	pub fn is_local(&self) -> bool {
 		use DataError::*;
-		matches!(self, Io { .. } | Memory { .. } | NoRoom { .. } | Scratch(_) | Stopped)
+		matches!(
+			self,
+			Io { .. } | NoFeature { .. } | Memory { .. } | NoRoom { .. } | Scratch(_) | Stopped
+		)
+	}
+
+	/// Returns whether this build cannot read the format, so that trying again does not help.
+	pub fn lacks_feature(&self) -> bool {
+		matches!(self, Self::NoFeature { .. })
 	}
 
 	/// Returns the error of a failure to read `part` of the file at `path`. What a decoder reports
@@ -226,6 +249,16 @@ fn open(
 		DataFormat::Npy => Box::new(numpy::open_array(data, declared)?),
 		DataFormat::Npz => Box::new(numpy::open_archive(data, declared)?),
 		DataFormat::Safetensors => Box::new(safetensors::open(data, declared)?),
+		#[cfg(feature = "parquet")]
+		DataFormat::Parquet => Box::new(parquet::Parquet::open(data, csv::Label::Last, declared)?),
+		#[cfg(feature = "parquet")]
+		DataFormat::ParquetLabelFirst => {
+			Box::new(parquet::Parquet::open(data, csv::Label::First, declared)?)
+		}
+		#[cfg(not(feature = "parquet"))]
+		DataFormat::Parquet | DataFormat::ParquetLabelFirst => {
+			return Err(DataError::NoFeature { path: data.to_owned(), feature: "parquet" });
+		}
 	})
 }
 

@@ -10,6 +10,8 @@ use trainyard_program::spec::{Activation, FileRef, JobSpec, Model};
 
 mod formats;
 mod malformed;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod roots;
 mod streamed;
 

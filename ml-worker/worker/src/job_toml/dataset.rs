@@ -16,7 +16,7 @@ use trainyard_program::spec::{DataFormat, Dataset, Normalization, MAX_WIDTH};
 use trainyard_proof::data::{self, Inspection};
 
 /// Names of the formats.
-const FORMATS: [(&str, DataFormat); 7] = [
+const FORMATS: [(&str, DataFormat); 9] = [
 	("csv_label_last", DataFormat::CsvLabelLast),
 	("csv_label_first", DataFormat::CsvLabelFirst),
 	("text", DataFormat::Text),
@@ -24,6 +24,8 @@ const FORMATS: [(&str, DataFormat); 7] = [
 	("npy", DataFormat::Npy),
 	("npz", DataFormat::Npz),
 	("safetensors", DataFormat::Safetensors),
+	("parquet", DataFormat::Parquet),
+	("parquet_label_first", DataFormat::ParquetLabelFirst),
 ];
 /// Names of the normalisations.
 const NORMALIZATIONS: [(&str, Normalization); 2] =

@@ -30,8 +30,8 @@ pub struct FileRef {
 	pub content_hash: H256,
 	/// Length of the file in bytes, 1 to [`MAX_DATASET_BYTES`].
 	pub bytes: u64,
-	/// Where it can be fetched: an `http://`, `https://` or `iroh://` URL, or, of an initial model,
-	/// [`ON_CHAIN`].
+	/// Where it can be fetched: an `http://`, `https://`, `iroh://`, `s3://`, `gs://` or `hf://` URL, or, of an
+	/// initial model, [`ON_CHAIN`].
 	pub location: Text,
 }
 
@@ -90,7 +90,7 @@ pub struct Dataset {
 	pub content_hash: H256,
 	/// Length of the file in bytes, 1 to [`MAX_DATASET_BYTES`].
 	pub bytes: u64,
-	/// Where it can be fetched: an `http://`, `https://` or `iroh://` URL.
+	/// Where it can be fetched: an `http://`, `https://`, `iroh://`, `s3://`, `gs://` or `hf://` URL.
 	pub location: Text,
 	/// How to read it.
 	pub format: DataFormat,
@@ -154,6 +154,10 @@ pub enum DataFormat {
 	Npz,
 	/// A safetensors file with the tensors `x` of `[rows, ..]` and `y` of `[rows]`.
 	Safetensors,
+	/// A Parquet file of columns of numbers, the label in the last one.
+	Parquet,
+	/// A Parquet file of columns of numbers, the label in the first one.
+	ParquetLabelFirst,
 }
 
 /// What happens to inputs before they train, after the division by [`Dataset::feature_divisor`].

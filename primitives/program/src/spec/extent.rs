@@ -53,7 +53,9 @@ impl Dataset {
 			DataFormat::CsvLabelLast
 			| DataFormat::CsvLabelFirst
 			| DataFormat::Idx
-			| DataFormat::Npz => self.extent().file_bytes(),
+			| DataFormat::Npz
+			| DataFormat::Parquet
+			| DataFormat::ParquetLabelFirst => self.extent().file_bytes(),
 		}
 	}
 }

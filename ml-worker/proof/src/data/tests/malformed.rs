@@ -364,6 +364,17 @@ fn good_files() -> Vec<(DataFormat, Vec<u8>)> {
 			DataFormat::CsvLabelLast,
 			gzip(Rows8::new(6, 4, 3).csv(false, |y| y.to_string()).as_bytes()),
 		),
+		#[cfg(feature = "parquet")]
+		(DataFormat::Parquet, include_bytes!("../../../tests/files/default.parquet").to_vec()),
+		#[cfg(feature = "parquet")]
+		(
+			DataFormat::Parquet,
+			include_bytes!("../../../tests/files/groups-zstd-v2.parquet").to_vec(),
+		),
+		#[cfg(feature = "parquet")]
+		(DataFormat::Parquet, include_bytes!("../../../tests/files/deltas-v1.parquet").to_vec()),
+		#[cfg(feature = "parquet")]
+		(DataFormat::Parquet, include_bytes!("../../../tests/files/plain-gzip.parquet").to_vec()),
 	]
 }
 
@@ -401,7 +412,7 @@ proptest! {
 
 	#[test]
 	fn damaged_files_are_read_or_refused(
-		which in 0usize..7,
+		which in 0..good_files().len(),
 		changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..6),
 		cut in prop::option::of(any::<prop::sample::Index>()),
 		more in prop::collection::vec(any::<u8>(), 0..20),
@@ -420,7 +431,7 @@ proptest! {
 
 	#[test]
 	fn any_bytes_are_read_or_refused(
-		which in 0usize..7, begin in 0usize..40, bytes in prop::collection::vec(any::<u8>(), 0..200),
+		which in 0..good_files().len(), begin in 0usize..40, bytes in prop::collection::vec(any::<u8>(), 0..200),
 	) {
 		let (format, good) = good_files().swap_remove(which);
 		let begin = begin.min(good.len());

@@ -118,6 +118,10 @@ fn the_roots_of_files_that_numpy_wrote_are_those_of_other_programs() {
 		("numpy.npy", DataFormat::Npy, 12, small),
 		("numpy.npz", DataFormat::Npz, 12, small),
 		("numpy-compressed.npz", DataFormat::Npz, 12, small),
+		#[cfg(feature = "parquet")]
+		("default.parquet", DataFormat::Parquet, 12, small),
+		#[cfg(feature = "parquet")]
+		("label-first.parquet", DataFormat::ParquetLabelFirst, 12, small),
 		("rows.npy", DataFormat::Npy, 20, integers),
 		("rows.npz", DataFormat::Npz, 20, floats),
 		("rows.safetensors", DataFormat::Safetensors, 20, negative),

@@ -53,11 +53,13 @@ pub enum FilesError {
 }
 
 impl FilesError {
-	/// Returns whether it is the job's own fault, so that asking again is useless.
+	/// Returns whether it is the job's own fault, or asks what this build cannot do, so that asking again is
+	/// useless.
 	pub fn is_hopeless(&self) -> bool {
 		match self {
 			Self::Gone(_) | Self::Data(_) | Self::Unfit(_) => true,
-			Self::Fetch(_) | Self::TooLate(_) | Self::Local(_) | Self::Ended(_) => false,
+			Self::Local(e) => e.lacks_feature(),
+			Self::Fetch(_) | Self::TooLate(_) | Self::Ended(_) => false,
 		}
 	}
 }
@@ -337,5 +339,13 @@ mod tests {
 			status(503),
 		];
 		assert!(!passing.iter().any(lasts));
+		// What this build cannot read it declines, and says which feature is missing.
+		let data = || DataError::NoFeature { path: "data".into(), feature: "parquet" };
+		let lacking = FilesError::Local(InputError::Data(data()));
+		assert!(
+			lacking.is_hopeless() && lacking.to_string().contains("feature `parquet`"),
+			"{lacking}"
+		);
+		assert!(data().is_local(), "it is nothing against the job");
 	}
 }
