@@ -381,8 +381,9 @@ function checkLocation(location, where, advice = '') {
 	if (new TextEncoder().encode(location).length > MAX_TEXT) {
 		throw new UserError(`${where}.location is longer than ${MAX_TEXT} bytes`);
 	}
-	if (!/^(https?|iroh):\/\/./.test(location)) {
-		throw new UserError(`${where}.location: "${location}" is not an http://, https:// or iroh:// URL${advice}`);
+	if (!/^(https?|iroh|s3|gs|hf):\/\/./.test(location)) {
+		const urls = 'an http://, https://, iroh://, s3://, gs:// or hf:// URL';
+		throw new UserError(`${where}.location: "${location}" is not ${urls}${advice}`);
 	}
 }
 

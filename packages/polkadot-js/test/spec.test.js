@@ -194,8 +194,15 @@ test('wrong input is named', async () => {
 	);
 	assert.throws(
 		broken((j) => (j.spec.dataset.location = 'digits.csv')),
-		/not an http:\/\/, https:\/\/ or iroh:\/\/ URL/,
+		/not an http:\/\/, https:\/\/, iroh:\/\/, s3:\/\/, gs:\/\/ or hf:\/\/ URL/,
 	);
+	for (const location of ['iroh://0123', 's3://bucket/key', 'gs://bucket/key', 'hf://datasets/owner/name@v1/file']) {
+		assert.throws(
+			broken((j) => Object.assign(j.spec.dataset, { location, format: 'csv' })),
+			/spec\.dataset\.format/,
+		);
+		broken((j) => (j.spec.dataset.location = location))();
+	}
 	assert.throws(
 		broken((j) => (j.spec.dataset.location = `http://${'x'.repeat(300)}`)),
 		/longer than 256 bytes/,

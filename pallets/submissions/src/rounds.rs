@@ -40,7 +40,7 @@ impl<T: Config> Pallet<T> {
 			ensure!(phase == Phase::Revealing, Error::<T>::NotRevealing);
 			let committed = entry.commitment.ok_or(Error::<T>::NothingCommitted)?;
 			ensure!(entry.reveal.is_none(), Error::<T>::AlreadyRevealed);
-			ensure!(reveal.location.is_location(), Error::<T>::BadLocation);
+			ensure!(reveal.location.is_server(), Error::<T>::BadLocation);
 			let genesis = Self::genesis_hash();
 			let shown = commitment::result(&genesis, job, &trainer, &result, &salt);
 			ensure!(shown == committed, Error::<T>::RevealMismatch);

@@ -274,8 +274,10 @@ fn the_location_must_be_a_url_and_is_free_until_then() {
 		assert_ok!(commit(1, 1));
 		Submissions::open_reveals(JOB);
 		let mut r = reveal(1);
-		for bad in [&b""[..], b"http://", b"ftp://a", b"127.0.0.1:8600", b"http://\xFF", b"iroh://"]
-		{
+		let no_urls =
+			[&b""[..], b"http://", b"ftp://a", b"127.0.0.1:8600", b"http://\xFF", b"iroh://"];
+		// A bucket serves files of data, and no trainer.
+		for bad in no_urls.into_iter().chain([&b"s3://bucket/key"[..]]) {
 			r.location = text(bad);
 			assert_noop!(
 				Submissions::reveal(RuntimeOrigin::signed(1), JOB, r.clone(), [1; 32]),

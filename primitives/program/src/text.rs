@@ -9,6 +9,12 @@ use scale_info::TypeInfo;
 /// Longest [`Text`], in bytes.
 pub const MAX_TEXT: u32 = 256;
 
+/// How locations of servers begin: HTTP, and endpoints of iroh.
+const SERVERS: &[&str] = &["http://", "https://", "iroh://"];
+/// How locations of files in stores begin: buckets of S3's kind, of Google's, and repositories of the hub
+/// of Hugging Face.
+const STORES: &[&str] = &["s3://", "gs://", "hf://"];
+
 /// At most [`MAX_TEXT`] bytes of text, meant as UTF-8. Nothing on chain depends on it being valid;
 /// readers decode it lossily.
 #[derive(
@@ -38,13 +44,22 @@ impl Text {
 		String::from_utf8_lossy(&self.0).into_owned()
 	}
 
-	/// Returns whether it is a location from which files can be fetched, as far as a chain needs to know: in
-	/// UTF-8, it begins with `http://`, `https://` or `iroh://`, and something follows.
+	/// Returns whether it is a location from which a file can be fetched, as far as a chain needs to know: in
+	/// UTF-8, it is that of a [server](Self::is_server), or begins with `s3://`, `gs://` or `hf://`, and
+	/// something follows.
 	pub fn is_location(&self) -> bool {
+		self.is_server() || self.begins_with_one_of(STORES)
+	}
+
+	/// Returns whether it is a location at which a worker can serve, to which paths are added: in UTF-8, it
+	/// begins with `http://`, `https://` or `iroh://`, and something follows.
+	pub fn is_server(&self) -> bool {
+		self.begins_with_one_of(SERVERS)
+	}
+
+	fn begins_with_one_of(&self, beginnings: &[&str]) -> bool {
 		let location = core::str::from_utf8(&self.0).unwrap_or_default();
-		let rest = ["http://", "https://", "iroh://"]
-			.iter()
-			.find_map(|begin| location.strip_prefix(begin));
+		let rest = beginnings.iter().find_map(|begin| location.strip_prefix(begin));
 		rest.is_some_and(|rest| !rest.is_empty())
 	}
 
@@ -149,6 +164,27 @@ pub mod decimal {
 mod tests {
 	use super::*;
 	use alloc::{format, string::ToString};
+
+	#[test]
+	fn files_have_more_places_than_servers() {
+		let of = |text: &str| {
+			let text = Text::new(text).unwrap();
+			(text.is_location(), text.is_server())
+		};
+		for both in ["http://a", "https://a/b", "iroh://0123"] {
+			assert_eq!(of(both), (true, true), "{both}");
+		}
+		for file in ["s3://bucket/key", "gs://bucket/key", "hf://datasets/a/b@c/d", "s3://?"] {
+			assert_eq!(of(file), (true, false), "{file}");
+		}
+		for none in
+			["", "s3://", "gs://", "hf://", "http://", "s3:/a", "S3://a/b", "chain:", "file:///a"]
+		{
+			assert_eq!(of(none), (false, false), "{none}");
+		}
+		let broken = Text(Vec::from(&b"s3://\xff"[..]).try_into().unwrap());
+		assert!(!broken.is_location());
+	}
 
 	#[test]
 	fn no_text_acts_on_what_shows_it() {

@@ -8,11 +8,13 @@ mod bench;
 pub mod chain;
 mod estimate;
 mod evaluate;
+mod fetch;
 mod hash;
 mod plot;
 mod profile;
 pub mod progress;
 mod relay;
+mod serve;
 mod states;
 mod train;
 mod verify;
@@ -64,6 +66,10 @@ enum Command {
 	Bench(bench::Bench),
 	/// Prints length, content hash and blob root of a file.
 	Hash(hash::Hash),
+	/// Fetches a file from a location, as trainers do, and prints its length, content hash and blob root.
+	Fetch(Box<fetch::FetchCommand>),
+	/// Serves files of your jobs from this machine, over iroh or by HTTP, until it is stopped.
+	Serve(Box<serve::ServeCommand>),
 	/// Runs the Whetstone benchmark, and says what this machine is worth in ut a day by it and by
 	/// strict training.
 	Whetstone(whetstone::WhetstoneCommand),
@@ -91,6 +97,8 @@ impl Cli {
 			Command::Profile(command) => command.run(),
 			Command::Bench(command) => command.run(),
 			Command::Hash(command) => command.run(),
+			Command::Fetch(command) => command.run(),
+			Command::Serve(command) => command.run(),
 			Command::Whetstone(command) => command.run(),
 			Command::Relay(command) => command.run(),
 			Command::Replay => Ok(replay::serve()),
@@ -108,7 +116,7 @@ impl Cli {
 	fn start_log(&self) {
 		let level = match (self.verbose, &self.command) {
 			// The owner of a role wants to see what it does.
-			(0, Command::Chain(_) | Command::Relay(_)) => LevelFilter::INFO,
+			(0, Command::Chain(_) | Command::Relay(_) | Command::Serve(_)) => LevelFilter::INFO,
 			(0, _) => LevelFilter::WARN,
 			(1, _) => LevelFilter::DEBUG,
 			(_, _) => LevelFilter::TRACE,

@@ -1,11 +1,13 @@
 //! A section that names a file by content: `path`, `content_hash`, `bytes`, `location`.
 
 use super::{hash_of, reader::Section, NO_LOCATION};
+use crate::roles::fetch::{NotAPlace, Place, MAY_MOVE};
 use primitive_types::H256;
 use std::{
 	fmt::Write,
 	path::{Path, PathBuf},
 };
+use tracing::warn;
 use trainyard_program::{
 	spec::{FileRef, MAX_DATASET_BYTES},
 	text::MAX_TEXT,
@@ -15,6 +17,9 @@ use trainyard_proof::hash;
 
 /// Why a field may not be left out.
 pub(super) const WHY: &str = "it may only be left out where path names a local file";
+
+/// What a location is.
+const LOCATIONS: &str = "an http://, https://, iroh://, s3://, gs:// or hf:// URL";
 
 /// How to come by a hash of what a file holds.
 pub(super) const COMPUTED: &str =
@@ -40,7 +45,7 @@ impl File {
 
 	/// Complains about what is missing if the file is not at hand.
 	pub(super) fn require(&self, section: &Section<'_, '_>) {
-		section.require("location", &format!("an http://, https:// or iroh:// URL; {WHY}"));
+		section.require("location", &format!("{LOCATIONS}; {WHY}"));
 		section.require("content_hash", &format!("64 hexadecimal digits; {WHY}"));
 		section.require("bytes", &format!("a whole number; {WHY}"));
 	}
@@ -116,11 +121,19 @@ pub(super) fn agree_on_hash(
 }
 
 fn location_of(section: &Section<'_, '_>) -> Option<Text> {
-	let text = Text::new(section.text("location", "an http://, https:// or iroh:// URL")?);
-	if text.is_none() {
+	let text = Text::new(section.text("location", LOCATIONS)?);
+	let Some(text) = text else {
 		section.complain("location", format!("longer than {MAX_TEXT} bytes"));
+		return None;
+	};
+	match Place::parse(&text.to_string_lossy()) {
+		Some(Ok(place)) if place.may_move() => warn!("{}: {MAY_MOVE}", section.name("location")),
+		// Others can ask what this build cannot.
+		Some(Err(NotAPlace::NoFeature(_))) => {}
+		Some(Err(why)) => section.complain("location", format!("`{text}`: {why}")),
+		_ => {}
 	}
-	text
+	Some(text)
 }
 
 /// What a section says of an initial model.

@@ -65,6 +65,40 @@ fn a_job_without_local_data() {
 	assert_eq!((terms.replicas, terms.verifiers, terms.audit_segments), (1, 3, 1));
 }
 
+#[cfg(all(feature = "hub", feature = "object-stores"))]
+#[test]
+fn files_may_be_in_stores() {
+	let at = |location: &str| {
+		let line = format!("location = \"{location}\"");
+		read(&whole().replacen(LOCATION, &line, 1))
+	};
+	for location in ["s3://bucket/a.csv", "gs://bucket/a.csv", "hf://datasets/o/n@v1/a.csv"] {
+		let job = at(location).unwrap();
+		assert_eq!(job.spec.dataset.location.to_string_lossy(), location);
+		assert!(job.has_location());
+		assert_eq!(read(&to_toml(&job)).unwrap(), job);
+	}
+	let wrong = "location = \"s3://Bucket/a.csv\"";
+	refused(LOCATION, wrong, "dataset.location", wrong, "a bucket has 3 to 63 lower-case letters");
+	let wrong = "location = \"hf://datasets/name/a.csv\"";
+	refused(LOCATION, wrong, "dataset.location", wrong, "hf://datasets/OWNER/NAME@REVISION/PATH");
+}
+
+#[test]
+fn columns_may_be_in_parquet() {
+	for (name, format) in
+		[("parquet", DataFormat::Parquet), ("parquet_label_first", DataFormat::ParquetLabelFirst)]
+	{
+		let more = format!("{LOCATION}\nformat = \"{name}\"");
+		let job = read(&whole().replacen(LOCATION, &more, 1)).unwrap();
+		assert_eq!(job.spec.dataset.format, format);
+		assert_eq!(read(&to_toml(&job)).unwrap(), job);
+	}
+}
+
+/// The line of the location.
+const LOCATION: &str = "location = \"https://example.org/digits.csv\"";
+
 #[test]
 fn the_shipped_example() {
 	let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/digits.toml");

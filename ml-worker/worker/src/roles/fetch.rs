@@ -11,18 +11,21 @@ mod get;
 mod iroh;
 mod locations;
 mod pace;
+mod sign;
+mod stores;
 
 pub use content::{drop_parts, Content};
 pub use error::{FetchError, SetupError};
 pub use iroh::Over;
 pub use locations::{server, LocationArgs, LocationError, Locations};
 pub use pace::Pace;
+pub use stores::{Credentials, NotAPlace, Own as OwnPlace, Place, StoreArgs, Stores, MAY_MOVE};
 
 use answer::Answer;
 use error::reason;
 use iroh::{is_iroh, Own};
 use pace::Meter;
-use reqwest::{header, StatusCode};
+use reqwest::{header, redirect::Policy, StatusCode};
 use std::{
 	collections::HashMap,
 	path::{Path, PathBuf},
@@ -63,8 +66,11 @@ pub struct Wanted<'a> {
 #[derive(Clone)]
 pub struct Fetcher {
 	client: reqwest::Client,
+	/// Asks with signatures, which are for one host: it goes nowhere else.
+	unled: reqwest::Client,
 	own: Own,
 	locations: Locations,
+	stores: Arc<Stores>,
 	tries: u32,
 	pause: Duration,
 	pace: Pace,
@@ -78,14 +84,19 @@ impl Fetcher {
 	/// Makes a fetcher that asks `locations`, each of them `tries` times, `pause` (doubled each
 	/// time) apart.
 	pub fn new(tries: u32, pause: Duration, locations: Locations) -> Result<Self, SetupError> {
-		let client = reqwest::Client::builder()
-			.connect_timeout(CONNECT_TIMEOUT)
-			.read_timeout(READ_TIMEOUT)
-			.user_agent(concat!("trainyard/", env!("CARGO_PKG_VERSION")));
+		let client = || {
+			let client = reqwest::Client::builder()
+				.connect_timeout(CONNECT_TIMEOUT)
+				.read_timeout(READ_TIMEOUT)
+				.user_agent(concat!("trainyard/", env!("CARGO_PKG_VERSION")));
+			locations.restrict(client)
+		};
 		Ok(Self {
-			client: locations.restrict(client).build().map_err(SetupError)?,
+			client: client().build().map_err(SetupError)?,
+			unled: client().redirect(Policy::none()).build().map_err(SetupError)?,
 			own: Own::default(),
 			locations,
+			stores: Arc::default(),
 			tries: tries.max(1),
 			pause,
 			pace: Pace::default(),
@@ -97,6 +108,11 @@ impl Fetcher {
 	/// Returns the same fetcher, which asks this chain for what is [on chain](ON_CHAIN).
 	pub fn with_chain(self, chain: Arc<Chain>) -> Self {
 		Self { chain: Some(chain), ..self }
+	}
+
+	/// Returns the same fetcher, for which the stores are these.
+	pub fn with_stores(self, stores: Stores) -> Self {
+		Self { stores: Arc::new(stores), ..self }
 	}
 
 	/// Returns the same fetcher with another least rate.
@@ -323,9 +339,43 @@ impl Fetcher {
 impl Fetcher {
 	/// Asks for what is at `url`, from byte `from` on.
 	async fn ask(&self, url: &str, from: u64) -> Result<Answer, FetchError> {
-		match is_iroh(url) {
-			true => self.ask_endpoint(url, from).await,
-			false => self.ask_http(url, from).await,
+		match Place::parse(url) {
+			Some(place) => self.ask_store(url, place, from).await,
+			None if is_iroh(url) => self.ask_endpoint(url, from).await,
+			None => self.ask_http(url, from).await,
+		}
+	}
+
+	/// Does what [`Self::ask`] does for a file in a store, by HTTP at the server that this machine's owner chose
+	/// for such stores.
+	async fn ask_store(
+		&self,
+		url: &str,
+		place: Result<Place, NotAPlace>,
+		from: u64,
+	) -> Result<Answer, FetchError> {
+		let refused = |reason| FetchError::Refused { url: url.into(), reason };
+		let place = place.map_err(|why| LocationError::NotAPlace { url: url.into(), why });
+		let place = place.map_err(refused)?;
+		let mut region = None;
+		loop {
+			let asked = self.stores.request(url, &place, region.as_deref());
+			let asked = asked.ok_or_else(|| FetchError::BadUrl { url: url.into() })?;
+			self.locations.check_parsed(&asked.url).map_err(refused)?;
+			let client = if asked.follow { &self.client } else { &self.unled };
+			let mut request = client.get(asked.url).headers(asked.headers);
+			if from > 0 {
+				request = request.header(header::RANGE, format!("bytes={from}-"));
+			}
+			let response = request.send().await.map_err(|e| no_answer(url, &e))?;
+			let status = response.status();
+			if region.is_none() && (status.is_redirection() || status == StatusCode::BAD_REQUEST) {
+				region = self.stores.other_region(&place, response.headers());
+				if region.is_some() {
+					continue;
+				}
+			}
+			return Ok(Answer::Tcp(response));
 		}
 	}
 

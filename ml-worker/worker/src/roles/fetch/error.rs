@@ -96,8 +96,8 @@ pub enum FetchError {
 		/// The hash of the state that came, if what came is one.
 		found: Option<H256>,
 	},
-	/// Not an http(s) URL.
-	#[error("`{url}` is no http://, https:// or iroh:// location")]
+	/// No location at all.
+	#[error("`{url}` is no http://, https://, iroh://, s3://, gs:// or hf:// location")]
 	BadUrl {
 		/// The URL that was given.
 		url: String,

@@ -4,7 +4,10 @@
 //! name would let them reach services of its own machine and network. So private addresses are
 //! refused: in the URL, as the address of a name, and after a redirect.
 
-use super::iroh::{is_iroh, Over};
+use super::{
+	iroh::{is_iroh, Over},
+	stores::{NotAPlace, Place, StoreArgs, Stores},
+};
 use reqwest::{
 	dns::{Addrs, Name, Resolve, Resolving},
 	redirect::Policy,
@@ -24,7 +27,7 @@ use trainyard_transport::NotALocation;
 const REDIRECTS: usize = 4;
 
 /// Options on locations.
-#[derive(Clone, Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args)]
 pub struct LocationArgs {
 	/// Fetch from loopback, private and other local addresses, too, and through the proxy
 	/// that the environment names. Jobs and results name the locations, so anybody can make
@@ -39,6 +42,8 @@ pub struct LocationArgs {
 	/// Trust the certificates in this file (PEM), too, for relays
 	#[arg(long, value_name = "FILE")]
 	iroh_relay_ca: Option<PathBuf>,
+	#[command(flatten)]
+	stores: StoreArgs,
 }
 
 impl LocationArgs {
@@ -50,6 +55,17 @@ impl LocationArgs {
 	/// Returns how endpoints of iroh are asked.
 	pub fn over(&self) -> Over {
 		Over { authorities: self.iroh_relay_ca.clone(), relay_only: self.iroh_relays_only }
+	}
+
+	/// Returns where stores are, and for what credentials are used.
+	pub fn stores(&self) -> Stores {
+		self.stores.stores_for(None)
+	}
+
+	/// Does what [`Self::stores`] does, and uses credentials for this location, too: the owner of this machine
+	/// names it.
+	pub fn stores_for(&self, own: Option<&str>) -> Stores {
+		self.stores.stores_for(own)
 	}
 
 	/// Returns what may be fetched from: everything if the option was given, or if the node is on
@@ -112,8 +128,8 @@ pub enum Locations {
 /// Says why a location is not fetched from.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LocationError {
-	/// Not an http(s) URL.
-	#[error("`{url}` is no http://, https:// or iroh:// location")]
+	/// No location at all.
+	#[error("`{url}` is no http://, https://, iroh://, s3://, gs:// or hf:// location")]
 	NotHttp {
 		/// The URL that was given.
 		url: String,
@@ -125,6 +141,14 @@ pub enum LocationError {
 		url: String,
 		/// What is wrong with it.
 		why: NotALocation,
+	},
+	/// Begins as the location of a file in a store, and is none.
+	#[error("`{url}` is no location of a file in a store: {why}")]
+	NotAPlace {
+		/// The URL that was given.
+		url: String,
+		/// What is wrong with it.
+		why: NotAPlace,
 	},
 	/// The location of an endpoint names no way there that may be gone.
 	#[error(
@@ -156,13 +180,20 @@ impl Locations {
 		if is_iroh(url) {
 			return self.endpoint(url).map(drop);
 		}
+		if let Some(place) = Place::parse(url) {
+			// Its server is checked when it is asked.
+			return place
+				.map(drop)
+				.map_err(|why| LocationError::NotAPlace { url: url.into(), why });
+		}
 		match Url::parse(url) {
 			Ok(url) => self.check_parsed(&url),
 			Err(_) => Err(LocationError::NotHttp { url: url.into() }),
 		}
 	}
 
-	fn check_parsed(self, url: &Url) -> Result<(), LocationError> {
+	/// Does what [`Self::check`] does for a URL of HTTP.
+	pub(super) fn check_parsed(self, url: &Url) -> Result<(), LocationError> {
 		if !matches!(url.scheme(), "http" | "https") {
 			return Err(LocationError::NotHttp { url: url.to_string() });
 		}
@@ -423,12 +454,13 @@ mod tests {
 		assert_eq!(found, ["1.1.1.1", "2606:4700::1111"]);
 	}
 
-	const ANY: LocationArgs = LocationArgs { allow_private_locations: true, ..CAREFUL };
-	const CAREFUL: LocationArgs = LocationArgs {
-		allow_private_locations: false,
-		iroh_relays_only: false,
-		iroh_relay_ca: None,
-	};
+	fn any() -> LocationArgs {
+		LocationArgs { allow_private_locations: true, ..careful() }
+	}
+
+	fn careful() -> LocationArgs {
+		LocationArgs::default()
+	}
 
 	/// Returns what is fetched from with a node at `url` whose chain is of type `kind`.
 	async fn allowed(args: &LocationArgs, url: &'static str, kind: Value) -> Locations {
@@ -440,31 +472,31 @@ mod tests {
 	#[tokio::test]
 	async fn only_the_option_or_a_development_node_here_allows_private_locations() {
 		let here = "ws://127.0.0.1:9944";
-		assert_eq!(allowed(&CAREFUL, here, json!("Development")).await, Locations::Any);
+		assert_eq!(allowed(&careful(), here, json!("Development")).await, Locations::Any);
 		assert_eq!(
-			allowed(&CAREFUL, "ws://localhost:1", json!("Development")).await,
+			allowed(&careful(), "ws://localhost:1", json!("Development")).await,
 			Locations::Any
 		);
 		let elsewhere = ["ws://10.0.0.7:9944", "wss://node.example", "ws://localhost.example:1"];
 		for url in elsewhere {
 			let kind = json!("Development");
-			assert_eq!(allowed(&CAREFUL, url, kind).await, Locations::Public, "{url}");
+			assert_eq!(allowed(&careful(), url, kind).await, Locations::Public, "{url}");
 		}
 		for kind in [json!("Local"), json!("Live"), json!({ "Custom": "Development" }), json!(null)]
 		{
-			assert_eq!(allowed(&CAREFUL, here, kind.clone()).await, Locations::Public, "{kind}");
-			assert_eq!(allowed(&ANY, here, kind).await, Locations::Any);
+			assert_eq!(allowed(&careful(), here, kind.clone()).await, Locations::Public, "{kind}");
+			assert_eq!(allowed(&any(), here, kind).await, Locations::Any);
 		}
 		// This node does not report its type.
 		let chain = FakeNode::new(|_, _, _| Err("unused")).reached_at(here).chain().await;
-		assert_eq!(CAREFUL.locations(&chain).await.unwrap(), Locations::Public);
+		assert_eq!(careful().locations(&chain).await.unwrap(), Locations::Public);
 	}
 
 	#[tokio::test]
 	async fn a_chain_of_type_local_leads_to_no_private_location() {
 		let node = FakeNode::new(|_, _, _| Err("unused")).reached_at("ws://127.0.0.1:9944");
 		let chain = node.of_type(json!("Local")).chain().await;
-		let locations = CAREFUL.locations(&chain).await.unwrap();
+		let locations = careful().locations(&chain).await.unwrap();
 		let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
 		listener.set_nonblocking(true).unwrap();
 		let url = format!("http://{}/admin", listener.local_addr().unwrap());

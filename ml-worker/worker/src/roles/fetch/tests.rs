@@ -9,15 +9,15 @@ use tokio::{
 use trainyard_proof::{bundle, hash};
 use trainyard_protocol::H256;
 
-fn quick() -> Fetcher {
+pub(super) fn quick() -> Fetcher {
 	among(Locations::Any)
 }
 
-fn among(locations: Locations) -> Fetcher {
+pub(super) fn among(locations: Locations) -> Fetcher {
 	Fetcher::new(2, Duration::from_millis(10), locations).unwrap()
 }
 
-fn file(hash: H256, bytes: u64) -> Content {
+pub(super) fn file(hash: H256, bytes: u64) -> Content {
 	Content::File { hash, bytes }
 }
 
@@ -48,7 +48,9 @@ async fn what_is_served_arrives_once() {
 }
 
 /// A server that sends to each connection what `answer` makes of its request.
-async fn raw<F>(answer: impl Fn(String, TcpStream) -> F + Send + Sync + 'static) -> String
+pub(super) async fn raw<F>(
+	answer: impl Fn(String, TcpStream) -> F + Send + Sync + 'static,
+) -> String
 where
 	F: Future<Output = ()> + Send + 'static,
 {
@@ -108,7 +110,10 @@ async fn a_server_that_drips_is_given_up() {
 
 /// A server of `bytes`, which knows ranges. It tells where each request begins, and breaks its
 /// first answer off after `most` bytes.
-async fn breaking(bytes: Vec<u8>, most: usize) -> (String, mpsc::UnboundedReceiver<Option<usize>>) {
+pub(super) async fn breaking(
+	bytes: Vec<u8>,
+	most: usize,
+) -> (String, mpsc::UnboundedReceiver<Option<usize>>) {
 	let (asked, log) = mpsc::unbounded_channel();
 	let (bytes, whole) = (Arc::new(bytes), Arc::new(Mutex::new(false)));
 	let url = raw(move |request, mut stream| {
@@ -132,7 +137,7 @@ async fn breaking(bytes: Vec<u8>, most: usize) -> (String, mpsc::UnboundedReceiv
 	(url, log)
 }
 
-fn told(mut log: mpsc::UnboundedReceiver<Option<usize>>) -> Vec<Option<usize>> {
+pub(super) fn told(mut log: mpsc::UnboundedReceiver<Option<usize>>) -> Vec<Option<usize>> {
 	std::iter::from_fn(|| log.try_recv().ok()).collect()
 }
 
@@ -208,7 +213,7 @@ async fn a_wrong_part_of_a_checkpoint_is_begun_again_once() {
 }
 
 /// A server that gives this answer to every request, and then closes.
-async fn answering(head: &'static str, body: Vec<u8>) -> String {
+pub(super) async fn answering(head: &'static str, body: Vec<u8>) -> String {
 	raw(move |_, mut stream| {
 		let body = body.clone();
 		async move {
@@ -399,7 +404,7 @@ async fn private_locations_are_refused() {
 }
 
 /// A server that sends everybody to `target`.
-async fn redirecting(target: String) -> String {
+pub(super) async fn redirecting(target: String) -> String {
 	raw(move |_, mut stream| {
 		let head = "HTTP/1.1 302 Found\r\nconnection: close\r\ncontent-length: 0\r\n";
 		let answer = format!("{head}location: {target}\r\n\r\n");

@@ -343,6 +343,7 @@ impl Role for TrainerRole {
 			blobs: Mutex::new(home.blobs()?),
 			fetcher: Fetcher::new(3, Duration::from_millis(500), locations)?
 				.over(args.locations.over())
+				.with_stores(args.locations.stores())
 				.with_chain(chain.clone()),
 			location,
 			report,

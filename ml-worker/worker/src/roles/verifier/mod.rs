@@ -373,6 +373,7 @@ impl Role for VerifierRole {
 		let membership = pool::enter(&sender, args.bond, &offer, &report).await?;
 		let fetcher = Fetcher::new(2, Duration::from_millis(300), locations)?
 			.over(args.locations.over())
+			.with_stores(args.locations.stores())
 			.with_chain(chain.clone());
 		let replayers = Replayers::new(memory, usize::from(args.max_replays));
 		let replayers = replayers.map_err(VerifierError::from)?.on(machine.clone(), Self::NAME);

@@ -205,6 +205,7 @@ impl Role for WhistleblowerRole {
 		let locations = args.locations.locations(&chain).await?;
 		let fetcher = Fetcher::new(2, Duration::from_millis(300), locations)?
 			.over(args.locations.over())
+			.with_stores(args.locations.stores())
 			.with_chain(chain.clone());
 		let most = usize::from(args.max_open);
 		let stakes = Stakes { most: args.max_deposit, reserve: args.reserve, open: most };
