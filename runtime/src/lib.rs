@@ -134,10 +134,10 @@ pub const VERSION: RuntimeVersion = RuntimeVersion {
 	spec_name: Cow::Borrowed("trainyard"),
 	impl_name: Cow::Borrowed("trainyard"),
 	authoring_version: 1,
-	spec_version: 20,
+	spec_version: 21,
 	impl_version: 0,
 	apis: apis::RUNTIME_API_VERSIONS,
-	transaction_version: 13,
+	transaction_version: 14,
 	system_version: 1,
 };
 

@@ -1,7 +1,7 @@
 //! What pieces consist of that are too large for the chain: a router from verification, which asks, to the
 //! market, which has the specification.
 
-use crate::TaskMarket;
+use crate::{Runtime, TaskMarket};
 use frame_support::weights::Weight;
 use trainyard_protocol::{
 	job::WorkResult,
@@ -21,7 +21,8 @@ pub struct Chunks;
 impl PieceChunks for Chunks {
 	fn chunks(job: JobId, result: &WorkResult, piece: Piece) -> u64 {
 		let charged = TaskMarket::charged_seat(job, *result);
-		charged.map_or(0, |charged| relay::chunks(&charged.case.spec, result, piece))
+		let every = TaskMarket::keep_every(job);
+		charged.map_or(0, |charged| relay::chunks(&charged.case.spec, every, result, piece))
 	}
 
 	fn opens(
@@ -31,11 +32,15 @@ impl PieceChunks for Chunks {
 		number: u64,
 		opening: &ChunkOpening,
 	) -> bool {
-		TaskMarket::charged_seat(job, *result)
-			.is_some_and(|charged| relay::opens(&charged.case.spec, result, piece, number, opening))
+		let every = TaskMarket::keep_every(job);
+		TaskMarket::charged_seat(job, *result).is_some_and(|charged| {
+			relay::opens(&charged.case.spec, every, result, piece, number, opening)
+		})
 	}
 
 	fn weight() -> Weight {
-		TaskMarket::charged_weight().saturating_add(OPENING)
+		// The terms say which states there are samples of.
+		let terms = <Runtime as frame_system::Config>::DbWeight::get().reads(1);
+		TaskMarket::charged_weight().saturating_add(OPENING).saturating_add(terms)
 	}
 }

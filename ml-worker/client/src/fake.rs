@@ -87,6 +87,7 @@ pub fn job(state: JobState) -> JobView {
 			training_blocks: 60,
 			machine: Default::default(),
 			undecided_percent: 20,
+			keep_every: 1,
 		},
 		work: 6_012,
 		training: 6_012,

@@ -35,6 +35,7 @@ pub mod federation;
 mod forced;
 pub mod keys;
 mod queries;
+pub mod seat;
 mod transact;
 mod vrf;
 

@@ -6,7 +6,9 @@ pub use offer::{Form, Refusal};
 
 use super::{
 	client::{root_cause, user_error, Config, Connection},
-	keys, AccountId32, Call, Chain, ChainError, ForcedKey, Head, VrfKey,
+	keys,
+	seat::StateRequest,
+	AccountId32, Call, Chain, ChainError, ForcedKey, Head, VrfKey,
 };
 use codec::Decode;
 use std::{sync::Arc, time::Duration};
@@ -138,6 +140,13 @@ impl Transactor {
 	/// Returns the secret from which this account's forced leaves in a job of this digest are drawn.
 	pub fn forced_secret(&self, job: JobId, digest: &H256) -> Secret {
 		ForcedKey::of(&self.key).secret(&self.chain.genesis(), job, digest)
+	}
+
+	/// Returns what signs requests for states that trainers do not keep: of the result that is served by a root, after so
+	/// many steps. What it returns is the value of the header [`HEADER`](crate::seat::HEADER).
+	pub fn state_requests(&self) -> impl Fn(H256, u32) -> String + Send + Sync + 'static {
+		let (key, genesis) = (self.key.clone(), self.chain.genesis());
+		move |root, step| StateRequest { genesis, root, step }.signed_by(&key)
 	}
 
 	/// Returns the chain to which it sends.

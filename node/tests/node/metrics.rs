@@ -58,6 +58,7 @@ fn job(id: u32, state: JobState) -> JobView<AccountId> {
 			training_blocks: 60,
 			machine: Default::default(),
 			undecided_percent: 20,
+			keep_every: 1,
 		},
 		work: 250_000,
 		training: 250_000,

@@ -56,6 +56,7 @@ fn terms() -> Terms {
 		training_blocks: 20,
 		machine: MachineClass::Gib8,
 		undecided_percent: 20,
+		keep_every: 1,
 	}
 }
 

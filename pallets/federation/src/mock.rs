@@ -345,6 +345,7 @@ pub fn terms() -> Terms {
 		training_blocks: 20,
 		machine: MachineClass::Gib8,
 		undecided_percent: 20,
+		keep_every: 1,
 	}
 }
 

@@ -69,13 +69,16 @@ impl<T: Config> Pallet<T> {
 			let blocks = flop.ok()?.div_ceil(in_block.max(1));
 			Some(BlockNumber::try_from(blocks).unwrap_or(BlockNumber::MAX))
 		};
-		let again = blocks(parts.longest_flop(spec))?.saturating_add(patience / 4).max(1);
+		// Whoever replays a segment may have to wait for the state before it, and so may who defends one.
+		let stretch = job.quote.moved.recompute.stretch;
+		let replay = blocks(parts.longest_flop(spec))?.saturating_add(stretch);
+		let again = replay.saturating_add(patience / 4).max(1);
 		let short = blocks(parts.evaluation_defence_flop())?;
 		Some(Hearing {
 			length: patience.max(again),
 			again,
 			deposit: fees::challenge_deposit(spec, parts, job.quote.compute_per_ut)?,
-			work: blocks(parts.defence_flop(spec))?.max(short),
+			work: blocks(parts.defence_flop(spec))?.saturating_add(stretch).max(short),
 			short,
 			patience,
 		})
@@ -135,6 +138,12 @@ impl<T: Config> Pallet<T> {
 	/// is not audited.
 	pub fn charged_seat(job: JobId, result: WorkResult) -> Option<Charged> {
 		Self::case_of(job, &Self::audited(job)?, result)
+	}
+
+	/// Returns of how many states of a job trainers keep one; 1, by which they keep all, of an unknown job.
+	/// One read.
+	pub fn keep_every(job: JobId) -> u32 {
+		Jobs::<T>::get(job).map_or(1, |job| job.terms.keep_every)
 	}
 
 	fn case_of(id: JobId, job: &Job<T::AccountId>, result: WorkResult) -> Option<Charged> {

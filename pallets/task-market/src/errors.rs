@@ -120,5 +120,11 @@ mod errors {
 		/// `audit_segments`, or name as many `verifiers` as there are (an odd number), or wait until more
 		/// register.
 		NoCommittee,
+		/// `keep_every` is 1, by which trainers keep all states, to the number of segments.
+		BadKeepEvery,
+		/// Trainers would keep so few states that a machine of the job's class computes for more than a day until
+		/// all are there again for which a committee may ask: lower `keep_every`, or the number of steps, or
+		/// name a larger class of machines.
+		RecomputeTooLong,
 	}
 }

@@ -397,6 +397,7 @@ impl<T: Config> Pallet<T> {
 			needs,
 			rate: job.terms.machine.rate(),
 			fetch: job.quote.moved.fetch,
+			recompute: job.quote.moved.recompute,
 			challenge: hearing.deposit,
 			window: hearing.length,
 			again: hearing.again,

@@ -74,6 +74,7 @@ impl<T: Config> Pallet<T> {
 		ensure!(fits, Error::<T>::BadAuditSegments);
 		ensure!(terms.price_per_ut > 0, Error::<T>::ZeroPrice);
 		ensure!(terms.undecided_percent <= 100, Error::<T>::BadUndecidedPercent);
+		ensure!((1..=all).contains(&terms.keep_every), Error::<T>::BadKeepEvery);
 		let least = T::MinPeriod::get();
 		ensure!(
 			(least..=T::MaxApplyBlocks::get()).contains(&terms.apply_blocks)
@@ -105,7 +106,8 @@ impl<T: Config> Pallet<T> {
 			storage_byte: T::StorageByte::get(),
 			relay_fee: T::RelayFee::get(),
 		};
-		let lacking = needs.lacking(terms.replayed_by_all(all), T::MaxRescue::get());
+		let lacking =
+			needs.lacking(terms.replayed_by_all(all), T::MaxRescue::get(), terms.keep_every);
 		let sums = Sums::of(spec, terms, &parts, &lacking, &rates);
 		let sums = sums.ok_or(Error::<T>::AmountOverflow)?;
 		let disk = needs.disk(replays, terms.replicas);
@@ -118,9 +120,11 @@ impl<T: Config> Pallet<T> {
 			features: dataset.features,
 			labels_per_row: dataset.labels_per_row(),
 			samples: needs.samples,
+			keep_every: terms.keep_every,
 		};
 		let results = Self::results(spec).ok_or(Error::<T>::TooManyResults)?;
-		let moved = Moved::of(&needs, terms.machine, replays, terms.replicas);
+		let moved = Moved::of(spec, terms, &needs, &parts);
+		ensure!(moved.recompute.round <= duties::MAX_COMMIT_BLOCKS, Error::<T>::RecomputeTooLong);
 		Ok(Quote::new(parts, sums, compute, seat, sizes, results, moved))
 	}
 

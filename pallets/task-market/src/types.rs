@@ -8,13 +8,14 @@ use frame_support::{
 use scale_info::TypeInfo;
 use sp_runtime::{helpers_128bit::multiply_by_rational_with_rounding, Rounding};
 use trainyard_program::{
-	needs::{MachineClass, Needs},
-	spec::{JobSpec, SpecError},
+	needs::Needs,
+	spec::{CheckedSpec, JobSpec, SpecError},
 	units,
 	work::Parts,
 };
 use trainyard_protocol::{
-	blob, duties,
+	blob,
+	duties::{self, Recompute},
 	fees::{self, Sums},
 	job::{Balance, BlockNumber, Fate, JobState, Settlement, Terms, MAX_REPLICAS},
 	pieces::PieceSizes,
@@ -125,27 +126,34 @@ pub struct Quote {
 	pub sizes: PieceSizes,
 	/// The most results of a step, or of a slice of an evaluation: what it costs the court to lower one.
 	pub results: u32,
-	/// What bytes add to the times of the job.
+	/// What bytes and states that are not kept add to the times of the job.
 	pub moved: Moved,
 }
 
-/// Blocks that the bytes of a job take, by the line of its class and by what blocks carry. Fixed at posting, so
-/// that whoever takes part knows its time.
+/// Blocks that the bytes of a job take, by the line of its class and by what blocks carry, and the states that its
+/// trainers do not keep, by the rate of its class. Fixed at posting, so that whoever takes part knows its time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode, MaxEncodedLen, TypeInfo)]
 pub struct Moved {
 	/// In which a seat fetches what it replays, if all results differ.
 	pub fetch: BlockNumber,
 	/// In which the model is stored on chain, besides the time for revealing.
 	pub store: BlockNumber,
+	/// In which trainers compute states again that they do not keep.
+	pub recompute: Recompute,
 }
 
 impl Moved {
-	/// Returns what these needs of a job add, of a seat that replays `replayed` segments of `results` results.
-	pub fn of(needs: &Needs, machine: MachineClass, replayed: u32, results: u32) -> Self {
-		let bytes = needs.download(replayed, results);
+	/// Returns what these needs and parts of a job with these terms add.
+	pub fn of(spec: &CheckedSpec, terms: &Terms, needs: &Needs, parts: &Parts) -> Self {
+		let (segments, machine) = (spec.segments(), terms.machine);
+		let replays = terms.replays(segments);
+		let bytes = needs.download(replays, terms.replicas);
+		let work = (parts.longest_steps_flop(spec), machine.rate());
+		let seats = (terms.verifiers, replays);
 		Self {
 			fetch: duties::fetch_blocks(bytes, machine.limits().bandwidth),
 			store: blob::rescue_blocks(needs.model, 0),
+			recompute: Recompute::of(terms.keep_every, segments, work, seats),
 		}
 	}
 }

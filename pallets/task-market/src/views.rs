@@ -37,6 +37,8 @@ impl<T: Config> Pallet<T> {
 			compute_per_ut,
 			fetch_blocks: quote.moved.fetch,
 			store_blocks: quote.moved.store,
+			recompute_blocks: quote.moved.recompute.round,
+			stretch_blocks: quote.moved.recompute.stretch,
 		})
 	}
 

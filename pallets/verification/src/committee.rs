@@ -49,7 +49,7 @@ impl<T: Config> Pallet<T> {
 		let CommitteeRequest { excluded, verifiers, audit_segments, segments, .. } = request;
 		let CommitteeRequest { fee, needs, rate, fetch, challenge, .. } = *request;
 		let (pool, after) = (Pool::<T>::get(), Self::now());
-		let (rates, costs) = ((rate, fetch), (challenge, fee));
+		let (rates, costs) = ((rate, (fetch, 0)), (challenge, fee));
 		let (stake, needs, _) =
 			Self::seat_terms(needs, rates, costs, vec![*segments], *audit_segments);
 		let stake = stake.min(Self::most_stake(&pool, after));

@@ -262,6 +262,7 @@ pub const SIZES: PieceSizes = PieceSizes {
 	features: 1,
 	labels_per_row: 1,
 	samples: 0,
+	keep_every: 1,
 };
 /// The same of states that have samples.
 pub const SAMPLED: PieceSizes = PieceSizes { samples: 1_024, ..SIZES };

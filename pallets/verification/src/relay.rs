@@ -114,6 +114,7 @@ impl<T: Config> Pallet<T> {
 
 		let opened = chunks.saturating_mul(CHUNK_BYTES);
 		let hours = relay::hours(opened);
+		let again = audit.recompute.blocks_of(piece.checkpoint(), result.segments);
 		let fee = Self::relay_fees(&audit).of_seat(&piece, opened);
 		let committee = fee.saturating_mul(SEATS.into());
 		// Those that run count as if they had found it held: whoever asks for much at once pays no less.
@@ -145,7 +146,8 @@ impl<T: Config> Pallet<T> {
 			ask: T::RelayFee::get().checked_div(ASK_PART).unwrap_or(0),
 			stake: T::SeatStake::get(),
 			needs: Resources { work: 0, memory_mib: 0, disk_mib },
-			span: T::RelayHour::get().saturating_mul(hours),
+			// Trainers may have to compute a state again before they give it.
+			span: T::RelayHour::get().saturating_mul(hours).saturating_add(again),
 			places: None,
 			stage: RelayStage::Drawing { after: T::Beacon::draw_height(now) },
 			since: (now, T::Blobs::full_blocks()),

@@ -1,8 +1,9 @@
 //! Windows in which trainers store on chain what others lack, and lose if they do not.
 
 use crate::{
-	pieces::About, Asked, AuditOf, AuditRecords, Config, Error, Event, Kept, KeptBlob, NamedState,
-	NamedStates, Pallet, ShownLeaves, Uploading, H256, MAX_KEPT, MAX_STRANGERS, MAX_WINDOWS,
+	pieces::About, Asked, AuditOf, AuditRecords, Config, Error, Event, Group, Kept, KeptBlob,
+	NamedState, NamedStates, Pallet, ShownLeaves, Uploading, H256, MAX_KEPT, MAX_STRANGERS,
+	MAX_WINDOWS,
 };
 use alloc::vec::Vec;
 use frame_support::{ensure, traits::Get, weights::Weight};
@@ -97,7 +98,13 @@ impl<T: Config> Pallet<T> {
 			audit.windows = audit.windows.saturating_add(1).min(MAX_WINDOWS);
 		}
 		let blocks = blob::rescue_blocks(bytes, T::RescueBlocks::get());
-		let until = now.saturating_add(blocks);
+		// Each trainer computes what it lacks of its own result, all at the same time.
+		let asked = audit.groups.iter().filter(|group| group.is_asked());
+		let again = |group: &Group<_>| {
+			audit.recompute.blocks_of(group.open_states(), group.result.segments)
+		};
+		let again = asked.map(again).max().unwrap_or_default();
+		let until = now.saturating_add(blocks).saturating_add(again);
 		Uploading::<T>::insert(job, (T::Blobs::full_blocks(), now, until));
 		audit.relay = None;
 		audit.phase = AuditPhase::Rescue { until };

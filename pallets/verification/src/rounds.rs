@@ -153,10 +153,10 @@ impl<T: Config> Audits<T::AccountId> for Pallet<T> {
 
 impl<T: Config> Pallet<T> {
 	/// Returns what a seat puts at stake at most, what it takes of a verifier's room, and how many blocks it has,
-	/// where results have these numbers of `segments` and it draws `draws` of each.
+	/// of which fetching and computing again take those that `moved` says, where results have these numbers of `segments` and it draws `draws` of each.
 	pub(crate) fn seat_terms(
 		needs: Resources,
-		(rate, fetch): (u64, BlockNumber),
+		(rate, moved): (u64, (BlockNumber, BlockNumber)),
 		(challenge, fee): (Balance, Balance),
 		segments: Vec<u32>,
 		draws: u32,
@@ -165,7 +165,7 @@ impl<T: Config> Pallet<T> {
 		// Verifiers declare what they replay in the least time, and have more for more.
 		let least = T::CommitBlocks::get();
 		let replay = duties::commit_blocks(needs.work, rate, least);
-		let time = duties::round_blocks(replay, fetch, least);
+		let time = duties::round_blocks(replay, moved, least);
 		(stake, Resources { work: duties::work_of(needs.work, replay, least), ..needs }, time)
 	}
 
@@ -182,6 +182,7 @@ impl<T: Config> Pallet<T> {
 			needs,
 			rate,
 			fetch,
+			recompute,
 			challenge,
 			window,
 			again,
@@ -197,8 +198,9 @@ impl<T: Config> Pallet<T> {
 			return None;
 		}
 		let segments: Vec<u32> = groups.iter().map(|(result, _)| result.segments).collect();
+		let moved = (fetch, recompute.round);
 		let (stake, needs, time) =
-			Self::seat_terms(needs, (rate, fetch), (challenge, fee), segments, audit_segments);
+			Self::seat_terms(needs, (rate, moved), (challenge, fee), segments, audit_segments);
 		let groups = groups
 			.into_iter()
 			.map(|(result, trainers)| {
@@ -244,6 +246,7 @@ impl<T: Config> Pallet<T> {
 			challenge,
 			needs,
 			time,
+			recompute,
 			waits: 0,
 			sizes,
 			storage_byte,

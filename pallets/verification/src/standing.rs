@@ -114,6 +114,7 @@ impl<T: Config> Pallet<T> {
 			needs: Default::default(),
 			rate: 1,
 			fetch: 0,
+			recompute: Default::default(),
 			challenge: 1,
 			window: until,
 			again: 1,

@@ -6,6 +6,7 @@ use frame_support::{traits::ConstU32, BoundedVec};
 use scale_info::TypeInfo;
 use trainyard_protocol::{
 	audit::{AuditPhase, Decision, Replayed},
+	duties::Recompute,
 	job::{Balance, BlockNumber, WorkResult, MAX_AUDIT_ROUNDS, MAX_REPLICAS, MAX_VERIFIERS},
 	pieces::{
 		Leaf, Piece, PieceSizes, Pieces, COMMON_PIECES, LATE_PIECES, MAX_ASKED, MAX_RANGES,
@@ -101,6 +102,8 @@ pub struct Audit<AccountId> {
 	pub needs: Resources,
 	/// Blocks for commitments.
 	pub time: BlockNumber,
+	/// What computing the states again takes that trainers do not keep.
+	pub recompute: Recompute,
 	/// How often no committee could be drawn for this round.
 	pub waits: u32,
 	/// What the bytes of the pieces of a result follow from.
@@ -504,6 +507,11 @@ impl<AccountId> Group<AccountId> {
 	pub fn open_bytes(&self) -> u64 {
 		let open = self.asked.iter().filter(|asked| !asked.stored);
 		open.fold(0, |sum, asked| sum.saturating_add(asked.bytes))
+	}
+
+	/// Returns the numbers of the states of which something is asked for and is not on chain.
+	pub fn open_states(&self) -> impl Iterator<Item = u32> + '_ {
+		self.open_pieces().filter_map(|piece| piece.checkpoint())
 	}
 
 	/// Returns the bytes of these pieces together, of those that were asked for.

@@ -6,6 +6,7 @@
 //!   evaluation, and the tensors of its state;
 //! - [`ops`] are the operators of programs, with the FLOP of each;
 //! - [`work`] counts a job, [`units`] says what the count is worth;
+//! - [`thinning`] says which states of a run its trainer keeps;
 //! - [`needs`] counts what it asks of a machine, and says how much it may ask;
 //! - [`init`], [`order`] and [`schedule`] are its initial state, the order of its rows and its
 //!   learning rate, each a pure function of seed and index;
@@ -36,6 +37,7 @@ pub mod samples;
 pub mod schedule;
 pub mod spec;
 pub mod text;
+pub mod thinning;
 pub mod units;
 pub mod work;
 

@@ -1,9 +1,9 @@
-//! Samples of states: what is read of every state of a run to see how far it moves.
+//! Samples of states: what is read of every state that a trainer keeps of a run to see how far it moves.
 //!
 //! A tensor of fewer than 64 KiB is read whole, and two chunks of 1 KiB of each other one. Which two is drawn,
 //! and they are the same of all states of a run.
 
-use crate::{lower, spec::CheckedSpec};
+use crate::{lower, spec::CheckedSpec, thinning};
 
 /// Bytes of a chunk.
 pub const CHUNK_BYTES: u64 = 1 << 10;
@@ -31,12 +31,12 @@ pub fn chunks_of_state(spec: &CheckedSpec) -> u64 {
 	chunks.fold(0, u64::saturating_add)
 }
 
-/// Returns how many chunks are read of all states of a run with so many segments, of which each state has
-/// `of_state`; 0 of a run in which no segment can be picked.
-pub fn chunks_of_run(of_state: u64, segments: u32) -> u64 {
+/// Returns how many chunks are read of all states that are [kept](thinning), one in `every`, of a run with so many
+/// segments, of which each state has `of_state`; 0 of a run in which no segment can be picked.
+pub fn chunks_of_run(of_state: u64, every: u32, segments: u32) -> u64 {
 	match segments < LEAST_SEGMENTS {
 		true => 0,
-		false => of_state.saturating_mul(u64::from(segments).saturating_add(1)),
+		false => of_state.saturating_mul(u64::from(thinning::kept(every, segments))),
 	}
 }
 
@@ -52,7 +52,7 @@ mod tests {
 	}
 
 	#[test]
-	fn a_run_has_the_samples_of_all_its_states() {
+	fn a_run_has_the_samples_of_all_states_that_are_kept() {
 		let spec = JobSpec::example().check().unwrap();
 		let own: u64 = lower::state(&spec)
 			.iter()
@@ -66,7 +66,9 @@ mod tests {
 			})
 			.sum();
 		assert_eq!(chunks_of_state(&spec), own);
-		assert_eq!([0, 2, 3, 1_000].map(|n| chunks_of_run(own, n)), [0, 0, 4 * own, 1_001 * own]);
-		assert_eq!(chunks_of_run(u64::MAX, u32::MAX), u64::MAX);
+		let of = |every| [0, 2, 3, 1_000].map(|n| chunks_of_run(own, every, n));
+		assert_eq!(of(1), [0, 0, 4 * own, 1_001 * own]);
+		assert_eq!(of(30), [0, 0, 2 * own, 35 * own]);
+		assert_eq!(chunks_of_run(u64::MAX, 1, u32::MAX), u64::MAX);
 	}
 }

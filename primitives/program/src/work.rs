@@ -93,6 +93,11 @@ impl Parts {
 			.ok_or(SpecError::WorkOverflow)
 	}
 
+	/// Returns the work of the steps of the longest segment of this job, without an evaluation; saturating.
+	pub fn longest_steps_flop(&self, spec: &JobSpec) -> u128 {
+		u128::from(longest_segment(spec)).saturating_mul(self.step)
+	}
+
 	/// Returns what a defendant computes at most to answer a dispute about a segment of this job:
 	/// twice the longest one, and [`DEFENCE_STEPS`] steps. Fails as [`Self::longest_flop`] does.
 	pub fn defence_flop(&self, spec: &JobSpec) -> Result<u128, SpecError> {

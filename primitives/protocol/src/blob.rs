@@ -301,7 +301,7 @@ mod tests {
 		let bound = |spec: &JobSpec, k: u32, checkpoints: u64, tensors: u64| {
 			let spec = &spec.clone().check().unwrap();
 			let values = 6_570 * 4 * tensors * checkpoints;
-			let bytes = Needs::of(spec).lacking(k, room().rescue).stored;
+			let bytes = Needs::of(spec).lacking(k, room().rescue, 1).stored;
 			// What is not values, rows and leaves: indices.
 			let rest = bytes - values - Needs::of(spec).rows - 81 * 32;
 			assert!(rest > 0 && rest < 32 * 1024 * checkpoints, "{rest}");

@@ -78,6 +78,7 @@ mod tests {
 			training_blocks: 7,
 			machine: MachineClass::Gib8,
 			undecided_percent: 20,
+			keep_every: 1,
 		};
 		let bytes = [b"trainyard/job/v1".to_vec(), spec.encode(), terms.encode()].concat();
 		assert_eq!(job(&spec, &terms), H256(blake2_256(&bytes)));

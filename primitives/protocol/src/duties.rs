@@ -9,7 +9,9 @@ use crate::{
 	MicroUt,
 };
 use alloc::{collections::BTreeSet, vec::Vec};
-use trainyard_program::units::FLOP_PER_MICRO_UT;
+use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
+use scale_info::TypeInfo;
+use trainyard_program::{needs, thinning, units::FLOP_PER_MICRO_UT};
 
 /// Own draws of all seats together, of [`OF_SEGMENTS`] segments or more.
 pub const DRAWS: u32 = 45;
@@ -21,6 +23,8 @@ pub const MAX_FORCED: u32 = 16;
 pub const FORCED_SHARE: u32 = 16;
 /// Most blocks for commitments: a day.
 pub const MAX_COMMIT_BLOCKS: BlockNumber = 14_400;
+/// Seats that pick a segment by how far a result moved in it.
+const PICKING: u32 = 2;
 /// Seconds of a block.
 const BLOCK_SECONDS: u128 = 6;
 /// The fixed point in which probabilities are counted.
@@ -88,10 +92,87 @@ pub fn seat_stake(
 /// `12/7 work / rate`, no less than `least` and no more than a day, unless `least` is more.
 pub fn commit_blocks(work: MicroUt, rate: u64, least: BlockNumber) -> BlockNumber {
 	let flop = u128::from(work).saturating_mul(FLOP_PER_MICRO_UT);
+	computing_blocks(flop, rate).min(MAX_COMMIT_BLOCKS).max(least)
+}
+
+/// Returns `12/7` of the blocks in which a machine of this `rate`, in FLOP a second, computes `flop`: so three quarters
+/// of them, after which seats fetch nothing any more, are more than it takes.
+pub fn computing_blocks(flop: u128, rate: u64) -> BlockNumber {
 	let in_blocks = u128::from(rate.max(1)).saturating_mul(BLOCK_SECONDS).saturating_mul(7);
 	let blocks = flop.saturating_mul(12).div_ceil(in_blocks);
-	let blocks = BlockNumber::try_from(blocks).unwrap_or(BlockNumber::MAX);
-	blocks.min(MAX_COMMIT_BLOCKS).max(least)
+	BlockNumber::try_from(blocks).unwrap_or(BlockNumber::MAX)
+}
+
+/// What computing the states again takes that trainers of a job do not [keep](thinning). Fixed at posting.
+#[derive(
+	Clone,
+	Copy,
+	Debug,
+	Default,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+)]
+pub struct Recompute {
+	/// One state in so many is kept; 0 and 1 keep all.
+	pub keep_every: u32,
+	/// Blocks in which a machine of the job's class computes all states of one stretch; 0 where all are kept.
+	pub stretch: BlockNumber,
+	/// Blocks in which it computes all that a committee may ask for in a round, by [`asked_stretches`].
+	pub round: BlockNumber,
+}
+
+impl Recompute {
+	/// Returns what it takes for a job of so many `segments`, each of at most `flop` without its evaluation, on
+	/// machines of this `rate` in FLOP a second, whose trainers keep one state in `keep_every`. Each of `seats` seats
+	/// replays at most `replays` segments of a result.
+	pub fn of(
+		keep_every: u32,
+		segments: u32,
+		(flop, rate): (u128, u64),
+		(seats, replays): (u32, u32),
+	) -> Self {
+		let blocks = |stretches| {
+			let again = thinning::segments_of_stretches(keep_every, segments, stretches);
+			computing_blocks(flop.saturating_mul(again.into()), rate)
+		};
+		let asked = asked_stretches(keep_every, segments, seats, replays);
+		Self { keep_every, stretch: blocks(1), round: blocks(asked) }
+	}
+
+	/// Returns the blocks in which a machine of the class computes these `states` again, of a run whose last one is
+	/// `last`: those of each stretch in which one lies.
+	pub fn blocks_of(&self, states: impl IntoIterator<Item = u32>, last: u32) -> BlockNumber {
+		let stretch = |state| thinning::stretch_of(self.keep_every, state, last);
+		let stretches: BTreeSet<u32> = states.into_iter().filter_map(stretch).collect();
+		let count = u32::try_from(stretches.len()).unwrap_or(u32::MAX);
+		self.stretch.saturating_mul(count)
+	}
+}
+
+/// Returns of how many stretches of a result with so many `segments` all `seats` seats together may ask for states in a
+/// round, if each replays at most `replays` segments: one for each segment, both of whose ends lie in one stretch or
+/// are kept; those of a search for a standstill, of both ends of each segment at which it looks; and the first one and
+/// another for each seat that picks by movement. No more than there are.
+pub fn asked_stretches(keep_every: u32, segments: u32, seats: u32, replays: u32) -> u32 {
+	let asked = seats.saturating_mul(read_stretches(segments, replays));
+	let asked = asked.saturating_add(PICKING.saturating_add(1));
+	asked.min(thinning::stretches(keep_every, segments))
+}
+
+/// Returns of how many stretches one seat reads states to replay `replays` segments.
+fn read_stretches(segments: u32, replays: u32) -> u32 {
+	replays.saturating_add(needs::searched_states(segments) / 2)
+}
+
+/// Returns of how many stretches one seat may ask for states, whether it picks by movement or not.
+pub fn stretches_of_seat(keep_every: u32, segments: u32, replays: u32) -> u32 {
+	let most = read_stretches(segments, replays).saturating_add(2);
+	most.min(thinning::stretches(keep_every, segments))
 }
 
 /// Returns the blocks that fetching `bytes` takes at `bandwidth` bytes a second.
@@ -103,9 +184,13 @@ pub fn fetch_blocks(bytes: u64, bandwidth: u64) -> BlockNumber {
 
 /// Returns the blocks of a round for commitments, where replaying takes `replay` of them by
 /// [`commit_blocks`] with this `least`, and fetching `fetch`: half of the least time is for fetching, and
-/// what takes longer is added.
-pub fn round_blocks(replay: BlockNumber, fetch: BlockNumber, least: BlockNumber) -> BlockNumber {
-	replay.saturating_add(fetch.saturating_sub(least / 2))
+/// what takes longer is added. So is the time in which trainers compute states again, `recompute`.
+pub fn round_blocks(
+	replay: BlockNumber,
+	(fetch, recompute): (BlockNumber, BlockNumber),
+	least: BlockNumber,
+) -> BlockNumber {
+	replay.saturating_add(fetch.saturating_sub(least / 2)).saturating_add(recompute)
 }
 
 /// Returns the most work of a seat for which a machine that computes `rate` FLOP a second has the time: that
@@ -278,15 +363,69 @@ mod tests {
 			fetch_blocks(limits.download, limits.bandwidth)
 		};
 		assert_eq!(MachineClass::ALL.map(fetch), [60, 230]);
-		assert_eq!((round_blocks(120, 60, 120), round_blocks(120, 0, 120)), (120, 120));
-		assert_eq!((round_blocks(120, 61, 120), round_blocks(14_400, 230, 120)), (121, 14_570));
+		let round = |replay, fetch| round_blocks(replay, (fetch, 0), 120);
+		assert_eq!((round(120, 60), round(120, 0)), (120, 120));
+		assert_eq!((round(120, 61), round(14_400, 230)), (121, 14_570));
+		assert_eq!(round_blocks(120, (0, 300), 120), 420);
 		assert_eq!((fetch_blocks(0, 1), fetch_blocks(1, 6_000_000)), (0, 1));
 		assert_eq!(
 			(fetch_blocks(36_000_000, 6_000_000), fetch_blocks(36_000_001, 6_000_000)),
 			(1, 2)
 		);
 		assert_eq!(fetch_blocks(u64::MAX, 0), u32::MAX);
-		assert_eq!(round_blocks(u32::MAX, u32::MAX, 1), u32::MAX);
+		assert_eq!(round_blocks(u32::MAX, (u32::MAX, u32::MAX), 1), u32::MAX);
+	}
+
+	/// A job whose trainers keep all states has the times that it had.
+	#[test]
+	fn what_is_kept_takes_no_time() {
+		for every in [0, 1] {
+			let none = Recompute::of(every, 1_000, (u128::MAX, 1), (15, 16));
+			assert_eq!(none, Recompute { keep_every: every, stretch: 0, round: 0 });
+			assert_eq!(none.blocks_of(0..=1_000, 1_000), 0);
+		}
+	}
+
+	#[test]
+	fn computing_again_has_twelve_sevenths_of_the_time_of_each_stretch() {
+		// Segments of 7 x 10^10 FLOP at 2 GFLOP/s: 35 s each, and nine of them in a stretch of ten.
+		let of = |every, segments| {
+			Recompute::of(every, segments, (70_000_000_000, 2_000_000_000), (3, 3))
+		};
+		assert_eq!(of(10, 1_000).stretch, 90);
+		// Three seats, of which each replays 3 segments and looks at 10; the first stretch, and a pick of two.
+		assert_eq!((asked_stretches(10, 1_000, 3, 3), of(10, 1_000).round), (42, 42 * 90));
+		// There are no more stretches than that.
+		// The last one is shorter: 85 states are dropped.
+		assert_eq!((asked_stretches(10, 95, 3, 3), of(10, 95).round), (10, 850));
+		assert_eq!(
+			(of(1_000, 30).stretch, of(30, 30)),
+			(of(30, 30).round, Recompute { keep_every: 30, ..of(u32::MAX, 30) })
+		);
+		// One seat has those of what it replays and searches, and two of its pick.
+		assert_eq!([1_000, 95].map(|n| stretches_of_seat(10, n, 3)), [15, 10]);
+		let of_10 = of(10, 95);
+		for (states, stretches) in [
+			(&[0, 10, 90, 95][..], 0),
+			(&[1, 5, 9], 1),
+			(&[9, 11], 2),
+			(&[94, 91, 93], 1),
+			(&[1, 2, 15, 20, 91], 3),
+		] {
+			assert_eq!(of_10.blocks_of(states.iter().copied(), 95), stretches * 90, "{states:?}");
+		}
+		assert_eq!(of_10.blocks_of([94], 94), 0, "the last one is kept, wherever that is");
+		assert_eq!(Recompute::of(9, 99, (u128::MAX, 0), (u32::MAX, u32::MAX)).round, u32::MAX);
+	}
+
+	/// A trainer that computes at the rate of the class is ready before seats stop to fetch, which is after three
+	/// quarters of their time at the latest.
+	#[test]
+	fn a_trainer_at_the_rate_of_the_class_is_in_time() {
+		for flop in [1u128, 1 << 30, 1 << 40, 1 << 45] {
+			let (rate, blocks) = (2_000_000_000, computing_blocks(flop, 2_000_000_000));
+			assert!(u128::from(blocks) * 3 * rate * 6 >= flop * 4, "{flop}");
+		}
 	}
 
 	#[test]

@@ -331,6 +331,7 @@ mod tests {
 			training_blocks: 60,
 			machine: Default::default(),
 			undecided_percent: 20,
+			keep_every: 1,
 		}
 	}
 

@@ -73,6 +73,11 @@ pub struct Terms {
 	/// begins, so without it whoever keeps verifiers away has a model for nothing.
 	#[serde(default = "undecided_percent")]
 	pub undecided_percent: u8,
+	/// One state in so many is [kept](trainyard_program::thinning) by trainers, with the first one and the last, 1 to
+	/// the segments of the job; 1 keeps all. The others are computed again where somebody asks for them, for which
+	/// there is [time](crate::duties::Recompute).
+	#[serde(default = "keep_every")]
+	pub keep_every: u32,
 }
 
 impl Terms {
@@ -85,6 +90,11 @@ impl Terms {
 	pub fn replayed_by_all(&self, segments: u32) -> u32 {
 		duties::replayed_by_all(self.audit_segments, segments, self.replicas, self.verifiers)
 	}
+}
+
+/// Returns how many states are kept by terms in JSON that say nothing of it: all.
+fn keep_every() -> u32 {
+	1
 }
 
 /// Returns the part for undecided results of terms in JSON that name none.

@@ -92,7 +92,7 @@ pub enum Piece {
 		/// The tensor, numbered in the order of `lower::state`.
 		index: u32,
 	},
-	/// The [samples] of all states, by which it is seen how far a run moves. They have no root of their own, so
+	/// The [samples] of all states that trainers keep, by which it is seen how far a run moves. They have no root of their own, so
 	/// no answer brings them: a [relay](crate::relay) committee says whether they are to be had.
 	Samples,
 }
@@ -111,6 +111,14 @@ impl Piece {
 	/// Returns whether the chain knows of every answer whether it is right.
 	pub fn is_checked(&self) -> bool {
 		!matches!(self, Piece::State(_))
+	}
+
+	/// Returns the checkpoint of whose state it is, or a part of it.
+	pub fn checkpoint(&self) -> Option<u32> {
+		match *self {
+			Piece::State(checkpoint) | Piece::Tensor { checkpoint, .. } => Some(checkpoint),
+			Piece::Leaves | Piece::Rows { .. } | Piece::Samples => None,
+		}
 	}
 
 	/// Returns whether trainers can store it on chain.
@@ -146,6 +154,8 @@ pub struct PieceSizes {
 	pub labels_per_row: u32,
 	/// The samples of a state.
 	pub samples: u64,
+	/// Of how many states the trainer [keeps](trainyard_program::thinning) one: there are samples of these.
+	pub keep_every: u32,
 }
 
 /// The chunks of the blob of one content that hold some rows.
@@ -175,7 +185,9 @@ impl PieceSizes {
 				let bytes = usize::try_from(index).ok().and_then(|at| tensors.get(at));
 				bytes.copied().unwrap_or_default()
 			}
-			Piece::Samples => samples::chunks_of_run(self.samples, result.segments),
+			Piece::Samples => {
+				samples::chunks_of_run(self.samples, self.keep_every, result.segments)
+			}
 		}
 	}
 

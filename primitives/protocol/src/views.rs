@@ -127,6 +127,12 @@ pub struct QuoteView {
 	pub fetch_blocks: BlockNumber,
 	/// Blocks that storing the model adds to the time for revealing.
 	pub store_blocks: BlockNumber,
+	/// Blocks in which a trainer computes all states again that a committee may ask for and that it does not keep:
+	/// they are added to the time for commitments. 0 where all are kept.
+	pub recompute_blocks: BlockNumber,
+	/// Blocks in which it computes those of one stretch between two kept states again: what each stretch of which
+	/// something is asked for adds to the time for a rescue, and one to the window and to the clocks of disputes.
+	pub stretch_blocks: BlockNumber,
 }
 
 /// What training costs now.

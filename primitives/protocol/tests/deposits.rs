@@ -35,6 +35,7 @@ fn terms(audit_segments: u32, audit_fee: Balance) -> Terms {
 		training_blocks: 600,
 		machine: Default::default(),
 		undecided_percent: 20,
+		keep_every: 1,
 	}
 }
 

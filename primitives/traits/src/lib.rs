@@ -22,6 +22,7 @@ use sp_runtime::{DispatchError, DispatchResult, Permill, Weight};
 use trainyard_program::spec::CheckedSpec;
 use trainyard_protocol::{
 	audit::Decision,
+	duties::Recompute,
 	job::{Balance, BlockNumber, Reveal, Terms, WorkResult},
 	pieces::{Piece, PieceSizes},
 	relay::ChunkOpening,
@@ -267,6 +268,8 @@ pub struct AuditRequest<AccountId> {
 	pub rate: u64,
 	/// Blocks in which a seat fetches what it replays, over all results.
 	pub fetch: BlockNumber,
+	/// What computing the states again takes that trainers do not keep.
+	pub recompute: Recompute,
 	/// The deposit of a challenge, above 0: a seat that accuses puts as much at stake.
 	pub challenge: Balance,
 	/// Blocks for which the window for challenges is open at least.

@@ -214,6 +214,7 @@ fn samples() -> Vec<RuntimeCall> {
 		training_blocks: 1,
 		machine: Default::default(),
 		undecided_percent: 20,
+		keep_every: 1,
 	};
 	let (root, salt) = (H256::zero(), [0; 32]);
 	let reveal = Reveal {

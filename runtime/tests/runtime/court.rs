@@ -86,6 +86,7 @@ fn terms(job: &Job) -> Terms {
 		training_blocks: 30,
 		machine: Default::default(),
 		undecided_percent: 20,
+		keep_every: 1,
 	};
 	let mut ext = sp_io::TestExternalities::default();
 	let spec = job.spec().spec().clone();

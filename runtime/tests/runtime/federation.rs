@@ -71,6 +71,7 @@ fn terms() -> Terms {
 		training_blocks: 100,
 		machine: Default::default(),
 		undecided_percent: 20,
+		keep_every: 1,
 	}
 }
 

@@ -39,6 +39,7 @@ fn terms() -> Terms {
 		training_blocks: 30,
 		machine: Default::default(),
 		undecided_percent: 20,
+		keep_every: 1,
 	}
 }
 

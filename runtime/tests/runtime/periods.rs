@@ -203,6 +203,7 @@ fn what_the_chain_carries_has_a_most() {
 		training_blocks: 100,
 		machine: Default::default(),
 		undecided_percent: 20,
+		keep_every: 1,
 	};
 	let needs = Needs::of(&spec);
 	let storage = || TaskMarket::checked_quote(&spec, &terms).unwrap().storage;
@@ -210,14 +211,14 @@ fn what_the_chain_carries_has_a_most() {
 		assert_eq!(set_to(Some(u64::MAX)), 450 << 20);
 		assert_eq!(set_to(None), 450 << 20);
 		let half = |room| {
-			let stored = needs.lacking(terms.replayed_by_all(spec.segments()), room).stored;
+			let stored = needs.lacking(terms.replayed_by_all(spec.segments()), room, 1).stored;
 			2 * fees::half_of_storing(stored, fees::STORAGE_BYTE).unwrap()
 		};
 		let of =
 			|piece, bytes| 2 * relay::Fees::of(fees::RELAY_FEE, 0).escrowed(&piece, bytes).unwrap();
 		let relays = |bytes| of(Piece::State(0), bytes);
 		assert_eq!(relays(needs.checkpoint), 123 * TRY);
-		let samples = of(Piece::Samples, needs.all_samples());
+		let samples = of(Piece::Samples, needs.all_samples(1));
 		assert_eq!(samples, 123 * TRY / 10);
 		let half = |room| half(room) + samples;
 		assert_eq!(storage(), half(450 << 20));

@@ -178,6 +178,7 @@ pub fn terms() -> Terms {
 		training_blocks: 30,
 		machine: MachineClass::default(),
 		undecided_percent: UNDECIDED_PERCENT,
+		keep_every: 1,
 	};
 	with_fee(&spec, terms)
 }

@@ -266,6 +266,7 @@ impl World {
 			training_blocks: self.rng.random_range(2..20),
 			machine: MachineClass::default(),
 			undecided_percent: self.rng.random_range(0..=101),
+			keep_every: 1,
 		}
 	}
 

@@ -4,7 +4,7 @@
 
 use super::max_checkpoint_bytes;
 use std::num::NonZeroU32;
-use trainyard_program::spec::CheckedSpec;
+use trainyard_program::{spec::CheckedSpec, thinning};
 
 /// One checkpoint in so many is kept, with the first one and the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,12 +36,12 @@ impl Thinning {
 
 	/// Returns whether the checkpoint of this index is kept of a run whose last one is `last`.
 	pub fn keeps(self, index: u32, last: u32) -> bool {
-		index.is_multiple_of(self.step()) || index >= last
+		thinning::keeps(self.step(), index, last)
 	}
 
 	/// Returns how many states are kept of a run of so many segments.
 	pub fn kept(self, segments: u32) -> u32 {
-		segments.div_ceil(self.step()).saturating_add(1)
+		thinning::kept(self.step(), segments)
 	}
 
 	/// Returns the most bytes that they take.

@@ -15,11 +15,13 @@
 //! killed goes on with what is on disk, which is checked by hash before it is used.
 //!
 //! - `replay` trains segments, `computed` records steps and slices, `evaluation` has evaluations;
+//! - `again` computes states that a trainer does not keep;
 //! - `disk` keeps states and milestones;
 //! - `record` and `play` are what a dispute sees;
 //! - `held`, `rows` and `nodes` are tensors, rows and their trees of hashes; [`rows_chunk`] opens a chunk of
 //!   all rows for a relay.
 
+mod again;
 mod computed;
 mod disk;
 mod error;
@@ -94,6 +96,9 @@ pub struct Options {
 	/// Most bytes of the results of a recorded computation that stay in memory. Of a larger one, each
 	/// result that is asked for is computed again.
 	pub memory: u64,
+	/// Most segments that are trained again to have a state that is not there: those of a trainer that does not keep
+	/// all lack so many at most.
+	pub again: u32,
 	/// Once it is set, the recorder ends after the present step, with [`RecordError::Stopped`].
 	pub stop: Arc<AtomicBool>,
 }
@@ -101,7 +106,7 @@ pub struct Options {
 impl Default for Options {
 	/// Nothing on disk, and 4 GiB of memory.
 	fn default() -> Self {
-		Self { folder: None, disk: 0, memory: 4 << 30, stop: Arc::default() }
+		Self { folder: None, disk: 0, memory: 4 << 30, again: 0, stop: Arc::default() }
 	}
 }
 
@@ -389,10 +394,12 @@ impl Recorder {
 		let listed = self.checkpoint(checkpoint)?;
 		let path = self.states.join(checkpoint_file(listed.step));
 		let most = bundle::max_checkpoint_bytes(&self.case.spec);
-		let bytes = files::read(&path, most).map_err(|e| match e.error.kind() {
-			ErrorKind::NotFound => RecordError::MissingState { checkpoint, path: path.clone() },
-			_ => RecordError::File(e),
-		})?;
+		let bytes = match files::read(&path, most) {
+			Err(e) if e.error.kind() == ErrorKind::NotFound => {
+				return self.computed_again(checkpoint, &path);
+			}
+			read => read?,
+		};
 		let wrong = |why| RecordError::WrongState { checkpoint, path: path.clone(), why };
 		let state = tensors::decode(&bytes).map_err(|e| wrong(e.to_string()))?;
 		drop(bytes);

@@ -176,13 +176,13 @@ mod tests {
 		let result = WorkResult { bundle_root, true_root, model_root, segments, diverged };
 		let all = spec.dataset.train_rows + spec.dataset.validation_rows;
 		let piece = Piece::Rows { from: 0, to: all };
-		let chunks = relay::chunks(&spec, &result, piece);
+		let chunks = relay::chunks(&spec, 1, &result, piece);
 		let piece = (piece, &H256::zero());
 		assert!(chunks > 10, "contents of several chunks: {chunks}");
 		for number in 0..chunks {
 			let opening = rows_chunk(&spec, &path, number, &NEVER).unwrap().unwrap();
-			assert!(relay::opens(&spec, &result, piece, number, &opening), "chunk {number}");
-			assert!(!relay::opens(&spec, &result, piece, number ^ 1, &opening));
+			assert!(relay::opens(&spec, 1, &result, piece, number, &opening), "chunk {number}");
+			assert!(!relay::opens(&spec, 1, &result, piece, number ^ 1, &opening));
 		}
 		assert_eq!(rows_chunk(&spec, &path, chunks, &NEVER).unwrap(), None);
 

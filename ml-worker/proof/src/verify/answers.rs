@@ -26,7 +26,7 @@ pub struct Prepared {
 	pub blobs: Vec<(Vec<u8>, Range<u32>)>,
 }
 
-/// Returns what the sizes of the pieces of a job's results follow from.
+/// Returns what the sizes of the pieces of a job's results follow from; of its samples, where trainers keep all states.
 pub fn sizes_of(spec: &CheckedSpec) -> PieceSizes {
 	let dataset = &spec.dataset;
 	PieceSizes {
@@ -36,6 +36,7 @@ pub fn sizes_of(spec: &CheckedSpec) -> PieceSizes {
 		features: dataset.features,
 		labels_per_row: dataset.labels_per_row(),
 		samples: samples::chunks_of_state(spec).saturating_mul(samples::CHUNK_BYTES),
+		keep_every: 1,
 	}
 }
 

@@ -36,13 +36,20 @@
 //! before it and moves farthest in every run. Where training diverged, seat 0 replays that segment, and
 //! the last one before it can be picked.
 //!
+//! **Two levels.** Of a job whose trainers do not keep all states ([`trainyard_program::thinning`]), the states that
+//! are kept are read first, and the stretch between two of them is picked that moved farthest for what the stretches
+//! around it do. Then all states of that stretch are read, and of the first one, which trainers compute again, and in
+//! these two a segment is picked, compared with those around it in the same stretch ([`Levels`]).
+//!
 //! `tools/movement/spread.py` computes all of this a second time, and `docs/benchmarks.md` has its
 //! figures.
 
 mod kept;
+mod levels;
 mod pick;
 mod walk;
 
+pub use levels::{any_of, Levels};
 pub use pick::{Movement, Pick};
 pub use walk::{Fault, Local, Request, Source, Walk};
 

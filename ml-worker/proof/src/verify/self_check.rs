@@ -103,23 +103,33 @@ pub fn check(
 			unsteady = Some(Finding::Unsteady { segment: *segment, what });
 			continue;
 		}
+		// A segment whose first state is not kept cannot be replayed by itself: what follows it counts as not
+		// computed twice.
+		let mut unknown = None;
 		for before in 0..*segment {
+			if !is_there(bundle, before) {
+				unknown = unknown.or(Some(before));
+				continue;
+			}
 			if let Some(what) = differs(before)? {
-				return Ok(Finding::False {
-					segment: before,
-					whole: before.saturating_add(1),
-					what,
-				});
+				let whole = unknown.unwrap_or(before).saturating_add(1);
+				return Ok(Finding::False { segment: before, whole, what });
 			}
 		}
 		let unevaluated = bundle.manifest().checkpoints.first().map(|c| c.validation);
 		let whole = match unevaluated == Some(Evaluation::NONE) {
 			true => 0,
-			false => segment.saturating_add(1),
+			false => unknown.unwrap_or(*segment).saturating_add(1),
 		};
 		return Ok(Finding::False { segment: *segment, whole, what });
 	}
 	Ok(unsteady.unwrap_or(Finding::Agrees))
+}
+
+/// Returns whether the state is there with which a segment begins.
+pub fn is_there(bundle: &Bundle, segment: u32) -> bool {
+	let listed = bundle.manifest().checkpoints.get(segment as usize);
+	segment == 0 || listed.is_some_and(|listed| bundle.has_checkpoint(listed.step))
 }
 
 /// Returns how the replay of a segment differs from the run, if it does.
@@ -178,8 +188,9 @@ fn difference(
 mod tests {
 	use super::*;
 	use crate::{
-		bundle::{manifest::checkpoint_file, tensors},
+		bundle::{manifest::checkpoint_file, tensors, thinning::Thinning},
 		inputs::InputPaths,
+		restore,
 		testing::{job, table, train, SEED},
 		trace::Trace,
 		train as training,
@@ -262,6 +273,20 @@ mod tests {
 		assert_eq!(Bundle::open(out).unwrap().manifest().checkpoints.len(), 3);
 		let bundle = train(&run.spec, &run.data(), out, true, None).unwrap();
 		assert_eq!(bundle.root(), root);
+	}
+
+	/// Where states thin out, what was not computed twice is trained again: all that follows a state that is not there.
+	#[test]
+	fn of_a_thinned_run_what_cannot_be_replayed_counts_as_unknown() {
+		let run = Run::new().flipped(4);
+		let every = Thinning::every(3.try_into().unwrap());
+		assert_eq!(restore::thin(run.bundle.folder(), every).unwrap().states, 4);
+		assert_eq!([0, 1, 3, 4].map(|at| is_there(&run.bundle, at)), [true, false, true, false]);
+		// Segment 3 ends in the wrong state; segments 1 and 2 begin with states that are not there.
+		let Finding::False { segment: 3, whole: 2, .. } = run.checked(&[3]) else { panic!() };
+		let right = Run::new();
+		restore::thin(right.bundle.folder(), every).unwrap();
+		assert_eq!(right.checked(&[0, 3]), Finding::Agrees);
 	}
 
 	/// A device that computes wrong does so from the beginning; one false segment of many is drawn.

@@ -135,7 +135,7 @@ struct Money {
 impl Money {
 	fn of(spec: &CheckedSpec, terms: &Terms, parts: &Parts) -> Option<Self> {
 		let replays = terms.replayed_by_all(spec.segments());
-		let lacking = Needs::of(spec).lacking(replays, blob::room().rescue);
+		let lacking = Needs::of(spec).lacking(replays, blob::room().rescue, terms.keep_every);
 		let sums = Sums::of(spec, terms, parts, &lacking, &Rates::runtime_for(spec))?;
 		let verdicts = u128::from(terms.verifiers) * u128::from(MAX_AUDIT_ROUNDS);
 		let pay = fees::pay_of_each(sums.price, terms.replicas);
@@ -166,6 +166,7 @@ fn plain_terms(spec: &CheckedSpec) -> Terms {
 		training_blocks: 0,
 		machine: MachineClass::default(),
 		undecided_percent: UNDECIDED_PERCENT,
+		keep_every: 1,
 	}
 }
 
@@ -198,7 +199,7 @@ fn figures(spec: &CheckedSpec, terms: Option<&Terms>) -> anyhow::Result<Figures>
 		machine: asked.machine,
 		demands,
 		relays: Relays::of(spec, fees),
-		samples: Samples::of(spec, fees),
+		samples: Samples::of(spec, asked.keep_every, fees),
 		money,
 		audit_fee_is_open: false,
 	})
@@ -225,7 +226,7 @@ impl Relays {
 	/// Returns what relays of a job's states and rows cost; `None` where the chain carries both.
 	fn of(spec: &CheckedSpec, fees: relay::Fees) -> Option<Self> {
 		let room = blob::room().rescue;
-		let lacking = Needs::of(spec).lacking(0, room);
+		let lacking = Needs::of(spec).lacking(0, room, 1);
 		let (state, rows) = (lacking.relayed, lacking.relayed_rows);
 		let escrowed = fees::relays_of(&Lacking { samples: 0, ..lacking }, fees)?;
 		let least = [state, rows].into_iter().filter(|bytes| *bytes > 0).min()?;
@@ -248,9 +249,9 @@ struct Samples {
 }
 
 impl Samples {
-	/// Returns what relays of the samples of a job's states cost; `None` where nothing is picked by them.
-	fn of(spec: &CheckedSpec, fees: relay::Fees) -> Option<Self> {
-		let bytes = Needs::of(spec).all_samples();
+	/// Returns what relays of the samples of a job's states cost, of which trainers keep one in `every`; `None` where nothing is picked by them.
+	fn of(spec: &CheckedSpec, every: u32, fees: relay::Fees) -> Option<Self> {
+		let bytes = Needs::of(spec).all_samples(every);
 		let escrowed = fees.escrowed(&Piece::Samples, bytes)?;
 		let prepaid = fees.of_seats(&Piece::Samples, bytes, relay::SEATS)?;
 		(bytes > 0).then_some(Self { bytes, escrowed, prepaid })
@@ -446,6 +447,7 @@ mod tests {
 			training_blocks: 1,
 			machine: Default::default(),
 			undecided_percent: 20,
+			keep_every: 1,
 		};
 		let most = figures(&spec.check().unwrap(), Some(&terms)).unwrap();
 		assert_eq!((most.flop, most.micro_ut), (plain.flop, plain.micro_ut));
@@ -469,6 +471,7 @@ mod tests {
 			training_blocks: 1,
 			machine: Default::default(),
 			undecided_percent: 20,
+			keep_every: 1,
 		};
 		let spec = JobSpec::example().check().unwrap();
 		let (parts, work) = (Parts::of(&spec), work::micro_ut(&spec).unwrap());
@@ -477,7 +480,7 @@ mod tests {
 		assert_eq!((money.price, money.training, money.audit), (u128::from(work), all, 45));
 		assert_eq!((money.pay, money.undecided), (all / 2, all / 2 / 5));
 		// Of each of three seats a draw, two by duty, and where results part.
-		let rescue = u128::from(Needs::of(&spec).lacking(12, blob::room().rescue).stored);
+		let rescue = u128::from(Needs::of(&spec).lacking(12, blob::room().rescue, 1).stored);
 		// And for samples what relays of them may cost.
 		let relays = 123 * fees::RELAY_FEE / 10;
 		assert_eq!(money.storage, 2 * (rescue * fees::STORAGE_BYTE / 2 + relays));

@@ -321,6 +321,8 @@ fn read_terms(
 	let classes = MachineClass::ALL.map(|class| (class.name(), class));
 	let machine = section.choice("machine", &classes);
 	let undecided = section.integer("undecided_percent", 0..=100);
+	// The chain refuses one by which computing states again would take longer than a day.
+	let keep_every = section.integer("keep_every", 1..=u64::from(segments.unwrap_or(u32::MAX)));
 	section.finish();
 	let terms = Terms {
 		price_per_ut: price_per_ut?,
@@ -332,6 +334,7 @@ fn read_terms(
 		training_blocks: training_blocks.unwrap_or(600) as u32,
 		machine: machine.unwrap_or_default(),
 		undecided_percent: undecided.map_or(UNDECIDED_PERCENT, |percent| percent as u8),
+		keep_every: keep_every.unwrap_or(1) as u32,
 	};
 	Some((terms, audit_fee))
 }
@@ -357,7 +360,7 @@ pub fn to_toml(job: &JobFile) -> String {
 			out,
 			"\n[terms]\nprice_per_ut = \"{}\"\nreplicas = {}\nverifiers = {}\naudit_segments = {}\n\
 			 {audit_fee}apply_blocks = {}\ntraining_blocks = {}\nmachine = \"{}\"\n\
-			 undecided_percent = {}",
+			 undecided_percent = {}\nkeep_every = {}",
 			money(terms.price_per_ut),
 			terms.replicas,
 			terms.verifiers,
@@ -365,7 +368,8 @@ pub fn to_toml(job: &JobFile) -> String {
 			terms.apply_blocks,
 			terms.training_blocks,
 			terms.machine.name(),
-			terms.undecided_percent
+			terms.undecided_percent,
+			terms.keep_every
 		);
 	}
 	out

@@ -21,6 +21,7 @@ pub use locations::{server, LocationArgs, LocationError, Locations};
 pub use pace::Pace;
 pub use stores::{Credentials, NotAPlace, Own as OwnPlace, Place, StoreArgs, Stores, MAY_MOVE};
 
+use super::http::state_of;
 use answer::Answer;
 use error::reason;
 use iroh::{is_iroh, Own};
@@ -39,9 +40,13 @@ use tokio::{
 use tracing::debug;
 use trainyard_client::{
 	blobs::{self, BlobError},
-	Chain,
+	seat, Chain,
 };
 use trainyard_program::spec::ON_CHAIN;
+use trainyard_protocol::H256;
+
+/// Signs a request for the state after so many steps of the result that is served by a root.
+type SignState = dyn Fn(H256, u32) -> String + Send + Sync;
 
 /// Longest wait for a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -76,6 +81,8 @@ pub struct Fetcher {
 	pace: Pace,
 	/// Who has the blobs of the chain.
 	chain: Option<Arc<Chain>>,
+	/// What signs requests for states that trainers do not keep.
+	seat: Option<Arc<SignState>>,
 	/// One lock per file that is being fetched. Clones share them.
 	locks: Arc<Mutex<HashMap<PathBuf, Weak<tokio::sync::Mutex<()>>>>>,
 }
@@ -101,6 +108,7 @@ impl Fetcher {
 			pause,
 			pace: Pace::default(),
 			chain: None,
+			seat: None,
 			locks: Arc::default(),
 		})
 	}
@@ -113,6 +121,26 @@ impl Fetcher {
 	/// Returns the same fetcher, for which the stores are these.
 	pub fn with_stores(self, stores: Stores) -> Self {
 		Self { stores: Arc::new(stores), ..self }
+	}
+
+	/// Returns the same fetcher, which asks for states as a seat: a trainer computes those again for it that it does not
+	/// keep. `sign` returns the value of the header [`seat::HEADER`], of the root by which a result is served and the
+	/// steps done.
+	pub fn as_seat(self, sign: impl Fn(H256, u32) -> String + Send + Sync + 'static) -> Self {
+		Self { seat: Some(Arc::new(sign)), ..self }
+	}
+
+	/// Returns whether it asks as a seat.
+	pub fn is_seat(&self) -> bool {
+		self.seat.is_some()
+	}
+
+	/// Returns the value of the header that says who asks for a state; `None` where something else is at this path.
+	fn signed(&self, path: &str) -> Option<String> {
+		let at = path.find("/bundle/")?;
+		let path = path.get(at..)?;
+		let (root, step) = state_of(path.split('?').next()?)?;
+		self.seat.as_ref().map(|sign| sign(root, step))
 	}
 
 	/// Returns the same fetcher with another least rate.
@@ -384,6 +412,9 @@ impl Fetcher {
 		let mut request = self.client.get(url);
 		if from > 0 {
 			request = request.header(header::RANGE, format!("bytes={from}-"));
+		}
+		if let Some(signed) = self.signed(url) {
+			request = request.header(seat::HEADER, signed);
 		}
 		request.send().await.map(Answer::Tcp).map_err(|e| no_answer(url, &e))
 	}

@@ -11,8 +11,10 @@
 //! Only what was registered is served, so a result is not shown before it is revealed.
 //! Files are streamed; `Range: bytes=N-` resumes a download. Connections are limited in
 //! number and time, see [`Limits`]. Few checkpoints are opened at once: whoever comes then is told to
-//! come again (status 503).
+//! come again (status 503). So is a seat that asks for a state which is not kept: it is computed again ([`dropped`]), and
+//! whoever is no seat is refused (status 403).
 
+pub mod dropped;
 mod endpoint;
 mod limits;
 mod openings;
@@ -27,6 +29,7 @@ use axum::{
 	response::{IntoResponse, Response},
 	Router,
 };
+use dropped::{Dropped, Said};
 use limits::Limited;
 use openings::Openings;
 use std::{
@@ -42,7 +45,12 @@ use tokio::{
 	net::TcpListener,
 };
 use tracing::{debug, error};
-use trainyard_proof::bundle::{self, manifest::checkpoint_file};
+use trainyard_client::seat;
+use trainyard_proof::bundle::{
+	self,
+	manifest::{self, checkpoint_file},
+	samples::Samples,
+};
 use trainyard_protocol::H256;
 
 /// Bytes read and sent at a time.
@@ -71,6 +79,8 @@ pub enum ServeError {
 #[derive(Clone, Default)]
 pub struct Shelf {
 	inner: Arc<RwLock<Contents>>,
+	/// Of which results not all states are kept.
+	dropped: Dropped,
 }
 
 #[derive(Default)]
@@ -89,6 +99,11 @@ impl Shelf {
 	pub fn set(&self, bundles: HashMap<H256, PathBuf>, blobs: HashMap<H256, PathBuf>) {
 		*self.inner.write().unwrap_or_else(|poisoned| poisoned.into_inner()) =
 			Contents { bundles, blobs };
+	}
+
+	/// Returns the results of which not all states are kept.
+	pub fn dropped(&self) -> &Dropped {
+		&self.dropped
 	}
 
 	/// Returns the file that a request path names; `None` for everything that is not registered.
@@ -113,6 +128,17 @@ impl Shelf {
 		// A number has one form.
 		(number.to_string() == step).then(|| folder.join(checkpoint_file(number)))
 	}
+}
+
+/// Returns the root of a bundle and the steps of the checkpoint of which a request path asks for the state, or for parts of
+/// it.
+pub fn state_of(path: &str) -> Option<(H256, u32)> {
+	let (root, file) = path.strip_prefix("/bundle/")?.split_once('/')?;
+	let step = match file.strip_prefix("openings/") {
+		Some(step) => step.parse().ok(),
+		None => manifest::step_of(file),
+	};
+	Some((parse_hash(root)?, step?))
 }
 
 /// Reads a hash as it is in a URL: 64 hex digits, with or without 0x.
@@ -183,6 +209,11 @@ async fn answer(State((shelf, openings)): State<(Shelf, Openings)>, request: Req
 	if path == "/health" {
 		return "ok\n".into_response();
 	}
+	let signed = request.headers().get(seat::HEADER).and_then(|value| value.to_str().ok());
+	let signed = signed.map(str::to_owned);
+	if let Some(said) = not_kept(&shelf, &path, signed).await {
+		return said;
+	}
 	if let Some(file) = shelf.find_opened(&path) {
 		return match *request.method() == Method::GET {
 			true => openings.answer(file, request.uri().query().unwrap_or_default()).await,
@@ -207,6 +238,31 @@ async fn answer(State((shelf, openings)): State<(Shelf, Openings)>, request: Req
 			(StatusCode::INTERNAL_SERVER_ERROR, "the file cannot be read\n").into_response()
 		}
 	}
+}
+
+/// Returns what is said to whoever asks for a state, or for parts of it, that is served here and not on disk: of a result
+/// of which not all states are kept. `signed` shows who asks. `None` for everything else.
+async fn not_kept(shelf: &Shelf, path: &str, signed: Option<String>) -> Option<Response> {
+	let (root, step) = state_of(path)?;
+	let opened = shelf.find_opened(path);
+	let parts = opened.is_some();
+	let file = opened.or_else(|| shelf.find(path))?;
+	let samples = Samples::beside(&file);
+	let is_there = move || file.is_file() || (parts && samples.is_file());
+	if tokio::task::spawn_blocking(is_there).await.unwrap_or(true) {
+		shelf.dropped.served(&root, step);
+		return None;
+	}
+	Some(match shelf.dropped.ask(&root, step, signed.as_deref())? {
+		Said::Wait(why) => {
+			let again = [(header::RETRY_AFTER, dropped::AGAIN.to_string())];
+			(StatusCode::SERVICE_UNAVAILABLE, again, format!("{why}\n")).into_response()
+		}
+		Said::Refused(why) => (StatusCode::FORBIDDEN, format!("{why}\n")).into_response(),
+		Said::Failed(why) => {
+			(StatusCode::INTERNAL_SERVER_ERROR, format!("{why}\n")).into_response()
+		}
+	})
 }
 
 /// Returns `N` of `bytes=N-`; `None` for every other range.

@@ -4,11 +4,14 @@
 use super::fetch::{FetchError, Fetcher};
 use codec::DecodeAll;
 use reqwest::StatusCode;
-use std::{path::PathBuf, time::Duration};
+use std::{
+	path::{Path, PathBuf},
+	time::Duration,
+};
 use tracing::debug;
 use trainyard_proof::{
 	bundle::{manifest::checkpoint_file, openings::Opening},
-	verify::movement::{Fault, Request, Walk},
+	verify::movement::{Fault, Levels, Movement, Request, Walk},
 };
 
 /// A checkpoint file of fewer bytes is fetched whole: then the server has nothing to hash.
@@ -93,29 +96,96 @@ impl Place {
 	}
 }
 
-/// Reads the rest of a run from `place`, and returns the segment in which it moved farthest; `None` where
-/// nothing moves in those that can be picked, or there are none. Where a state was committed to that no
-/// honest run has, it is the segment at whose end that is. What came is added to `came`, and `note` looks
-/// at it after each answer: the reading ends with its error, as with that of a place that does not have
-/// all of it, in one line.
-pub async fn farthest(
+/// What a walk came to.
+enum Read {
+	/// All of it was read.
+	All(Movement),
+	/// A state was committed to that no honest run has: that of this checkpoint.
+	NotFinite(u32),
+}
+
+/// Why it is not known in which segment a run moved farthest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unread {
+	/// In one line.
+	pub why: String,
+	/// The stretch between two kept states in which it moved farthest, where these were read and those between them
+	/// were not: nobody computes them again.
+	pub stretch: Option<u32>,
+}
+
+impl From<String> for Unread {
+	fn from(why: String) -> Self {
+		Self { why, stretch: None }
+	}
+}
+
+/// Reads the rest of a walk.
+async fn read(
 	walk: &mut Walk<'_>,
 	place: &Place,
 	fetcher: &Fetcher,
 	came: &mut Came,
-	mut note: impl FnMut(&Walk<'_>, &Came) -> Result<(), String>,
-) -> Result<Option<u32>, String> {
+	note: &mut impl FnMut(&Walk<'_>, &Came) -> Result<(), String>,
+) -> Result<Read, String> {
 	while let Some(request) = walk.request() {
 		let answer = place.open(fetcher, &request, came).await;
 		match walk.answer(&request, answer) {
 			Ok(()) => note(walk, came)?,
-			Err(Fault::NotFinite { checkpoint, .. }) => {
-				return Ok(Some(checkpoint.saturating_sub(1)));
-			}
+			Err(Fault::NotFinite { checkpoint, .. }) => return Ok(Read::NotFinite(checkpoint)),
 			Err(fault) => return Err(fault.to_string()),
 		}
 	}
-	Ok(walk.movement().pick().map(|pick| pick.segment))
+	Ok(Read::All(walk.movement()))
+}
+
+/// Returns the names of the files in which it is kept what was read of the two stretches of a run, beside the file of
+/// this name for the kept states.
+pub fn stretch_files(kept: &str) -> [String; 2] {
+	["first", "picked"].map(|which| format!("{kept}-{which}"))
+}
+
+/// Reads the rest of a run from `place`, and returns the segment in which it moved farthest; `None` where
+/// nothing moves in those that can be picked, or there are none. Where a state was committed to that no
+/// honest run has, it is the segment at whose end that is. What came is added to `came`, and `note` looks
+/// at it after each answer: the reading ends with its error, as with that of a place that does not have
+/// all of it. What was read is kept in the file of this name in `folder`, and in two [beside it](stretch_files).
+pub async fn farthest(
+	levels: &Levels<'_>,
+	(folder, kept): (&Path, &str),
+	place: &Place,
+	fetcher: &Fetcher,
+	came: &mut Came,
+	mut note: impl FnMut(&Walk<'_>, &Came) -> Result<(), String>,
+) -> Result<Option<u32>, Unread> {
+	let begin = |walk: &mut Walk<'_>, name: &str| {
+		walk.keep_in(&folder.join(name)).map_err(|e| e.to_string())
+	};
+	let before = |checkpoint: u32| checkpoint.saturating_sub(1);
+	let mut walk = levels.kept();
+	begin(&mut walk, kept)?;
+	let stretches = match read(&mut walk, place, fetcher, came, &mut note).await? {
+		Read::All(movement) => {
+			let stretches = levels.stretches(&movement);
+			if stretches.is_empty() {
+				return Ok(movement.pick().map(|pick| pick.segment));
+			}
+			stretches
+		}
+		Read::NotFinite(checkpoint) if levels.every <= 1 => return Ok(Some(before(checkpoint))),
+		Read::NotFinite(checkpoint) => levels.stretch_of(before(checkpoint)).into_iter().collect(),
+	};
+	let mut picks = Vec::new();
+	for (stretch, name) in stretches.iter().zip(stretch_files(kept)) {
+		let mut walk = levels.stretch(*stretch);
+		begin(&mut walk, &name)?;
+		let found = read(&mut walk, place, fetcher, came, &mut note).await;
+		match found.map_err(|why| Unread { why, stretch: stretches.last().copied() })? {
+			Read::All(movement) => picks.extend(movement.pick()),
+			Read::NotFinite(checkpoint) => return Ok(Some(before(checkpoint))),
+		}
+	}
+	Ok(Levels::best(picks).map(|pick| pick.segment))
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ use trainyard_program::{
 use trainyard_proof::{
 	bundle::{hash_of_state, max_checkpoint_bytes, tensors, Bundle},
 	testing,
-	verify::movement::{Fault, Local, Measure, Movement, Walk},
+	verify::movement::{Fault, Levels, Local, Measure, Movement, Walk},
 };
 use trainyard_protocol::H256;
 
@@ -189,6 +189,47 @@ async fn what_a_server_gives_is_not_believed() {
 		let fault = read(&mut scene.walk(), &scene.served(), &mut came).await.unwrap_err();
 		assert!(matches!(fault, Fault::Missing { checkpoint: 0, .. }), "{fault}");
 	}
+}
+
+/// Where not all states are kept, those that are are read first and then two stretches, and whoever has only the kept
+/// ones shows in which stretch it is.
+#[tokio::test]
+async fn a_run_of_which_not_all_states_are_kept_is_read_in_two_levels() {
+	let scene = Scene::new(false).await;
+	let listed = || scene.bundle.manifest().checkpoints.iter().map(|c| (c.step, c.state_hash));
+	let levels = |every| Levels {
+		spec: scene.spec(),
+		checkpoints: listed().collect(),
+		diverged: false,
+		measure: Measure::Moments,
+		output: OUTPUT,
+		every,
+	};
+	let (folder, fetcher, place) = (tempfile::tempdir().unwrap(), fetcher(), scene.served());
+	let read = async |every: u32, name: &str| {
+		let mut came = Came::default();
+		let note = |_: &Walk<'_>, _: &Came| Ok(());
+		let at = (folder.path(), name);
+		let picked = farthest(&levels(every), at, &place, &fetcher, &mut came, note).await;
+		(picked, came.answers)
+	};
+	let (picked, answers) = read(1, "all").await;
+	assert_eq!(picked, Ok(scene.expected().pick().map(|pick| pick.segment)));
+	assert_eq!(answers, 7);
+	// States 0, 3 and 6, and all of both stretches.
+	let (picked, answers) = read(3, "levels").await;
+	assert!(matches!(picked, Ok(Some(1..=4))), "{picked:?}");
+	assert_eq!(answers, 3 + 4 + 4);
+	assert_eq!(read(3, "levels").await, (picked, 0), "what was read is not read again");
+	for index in [1, 2, 4, 5] {
+		std::fs::remove_file(scene.file(index)).unwrap();
+	}
+	let (unread, answers) = read(3, "few").await;
+	assert_eq!(unread.map_err(|unread| unread.stretch), Err(Some(1)));
+	assert_eq!(answers, 3 + 1);
+	std::fs::remove_file(scene.file(3)).unwrap();
+	let (unread, _) = read(3, "fewer").await;
+	assert_eq!(unread.map_err(|unread| unread.stretch), Err(None));
 }
 
 /// Serves what `answer` makes of the number of the request.

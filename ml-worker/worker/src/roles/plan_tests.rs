@@ -73,6 +73,7 @@ fn job(state: JobState) -> JobView {
 			training_blocks: 60,
 			machine: Default::default(),
 			undecided_percent: 20,
+			keep_every: 1,
 		},
 		work: 6_000,
 		training: 6_000,

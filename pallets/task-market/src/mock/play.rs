@@ -25,6 +25,7 @@ pub fn terms(replicas: u32) -> Terms {
 		training_blocks: 20,
 		machine: MachineClass::Gib8,
 		undecided_percent: 20,
+		keep_every: 1,
 	}
 }
 
@@ -90,11 +91,16 @@ pub fn training(trainers: &[AccountId]) -> JobId {
 pub fn auditing(results: &[(AccountId, u8)]) -> JobId {
 	let trainers: Vec<AccountId> = results.iter().map(|(trainer, _)| *trainer).collect();
 	let id = training(&trainers);
-	trainers.iter().for_each(|trainer| commit(id, *trainer));
+	audited(id, results);
+	id
+}
+
+/// Takes a job in training to its audit, with these results.
+pub fn audited(id: JobId, results: &[(AccountId, u8)]) {
+	results.iter().for_each(|(trainer, _)| commit(id, *trainer));
 	run_to_state(id, JobState::Revealing);
 	results.iter().for_each(|(trainer, result)| reveal(id, *trainer, *result));
 	run_to_state(id, JobState::Auditing);
-	id
 }
 
 /// Begins blocks until `id` is in `state`; panics where it does not come in 100 blocks.

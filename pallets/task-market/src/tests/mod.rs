@@ -16,4 +16,5 @@ mod money;
 mod posted;
 mod posting;
 mod price;
+mod thinning;
 mod views;

@@ -153,7 +153,7 @@ fn storing_is_paid_from_the_escrow() {
 			let id = post(1);
 			let quote = job(id).quote;
 			// Three seats, of four draws and two by duty each.
-			let rescue = Needs::of(&noisy()).lacking(18, MaxRescue::get()).stored;
+			let rescue = Needs::of(&noisy()).lacking(18, MaxRescue::get(), 1).stored;
 			// And what relays of samples may cost.
 			let relays = 123 * (quote.price / PRICE_PART);
 			assert_eq!(quote.storage, u128::from(rescue) * byte / 2 + relays);

@@ -390,7 +390,7 @@ fn states_that_no_rescue_carries_are_posted() {
 		let besides = needs.rows + leaves;
 		let half = |bytes: u64| u128::from(bytes) * 7 / 2;
 		// Three seats, of four draws and two by duty each.
-		let states = needs.lacking(18, u64::MAX).stored - besides;
+		let states = needs.lacking(18, u64::MAX, 1).stored - besides;
 		for (room, states, relays) in [
 			(besides + states, states, 0),
 			// Together they are more, each of them is not.

@@ -271,6 +271,7 @@ pub(super) fn largest<T: Config>(phase: AuditPhase) -> AuditOf<T> {
 		challenge: T::SeatStake::get(),
 		needs: NEEDS,
 		time: 120,
+		recompute: Default::default(),
 		waits: 0,
 		sizes: PieceSizes {
 			state: 1_000_000,
@@ -279,6 +280,7 @@ pub(super) fn largest<T: Config>(phase: AuditPhase) -> AuditOf<T> {
 			features: 100,
 			labels_per_row: 1,
 			samples: 100_000,
+			keep_every: 1,
 		},
 		storage_byte: 100_000,
 		storage: Balance::MAX,

@@ -34,6 +34,7 @@ pub fn request(groups: usize, verifiers: u32) -> AuditRequest<AccountId> {
 		needs: NEEDS,
 		rate: 2_000_000_000,
 		fetch: 0,
+		recompute: Default::default(),
 		challenge: CHALLENGE,
 		window: LENGTH,
 		again: AGAIN,

@@ -22,6 +22,7 @@ mod rule;
 mod seats;
 mod shares;
 mod standing;
+mod thinning;
 mod unheard;
 mod vrf;
 mod withholding;

@@ -10,7 +10,7 @@ mod live;
 
 pub use class::{Limits, MachineClass, Resource, Room, Shortage};
 
-use crate::{lower, order, samples, spec::CheckedSpec, work::Parts};
+use crate::{lower, order, samples, spec::CheckedSpec, thinning, work::Parts};
 use class::ROWS_BESIDE;
 use live::{bytes_of, live};
 
@@ -68,7 +68,7 @@ pub struct Lacking {
 	pub relayed: u64,
 	/// All rows where no rescue carries them, of which a relay committee decides as well; else 0.
 	pub relayed_rows: u64,
-	/// The [samples] of all states, of which a relay committee decides too; 0 where no segment can be picked by
+	/// The [samples] of all states that are kept, of which a relay committee decides too; 0 where no segment can be picked by
 	/// them.
 	pub samples: u64,
 }
@@ -127,7 +127,8 @@ impl Needs {
 	/// Returns what can be lacking of a result of which `replayed` segments are replayed, where a rescue
 	/// has `room` bytes: the states that are read, the rows as they were decoded, and the list of
 	/// checkpoints. They are asked for one after the other where they are more than a rescue together.
-	pub fn lacking(&self, replayed: u32, room: u64) -> Lacking {
+	/// Of the states one in `every` is kept by the trainer, and there are samples of these.
+	pub fn lacking(&self, replayed: u32, room: u64, every: u32) -> Lacking {
 		let (states, relayed) = match self.checkpoint <= room {
 			true => (self.lacked_states(replayed), 0),
 			false => (0, self.checkpoint),
@@ -136,12 +137,13 @@ impl Needs {
 		let besides = self.rows.min(room).saturating_add(self.leaves());
 		let relayed_rows = if self.rows <= room { 0 } else { self.rows };
 		let stored = states.saturating_add(besides);
-		Lacking { stored, relayed, relayed_rows, samples: self.all_samples() }
+		Lacking { stored, relayed, relayed_rows, samples: self.all_samples(every) }
 	}
 
-	/// Returns the bytes of the samples of all states; 0 where no segment can be picked by them.
-	pub fn all_samples(&self) -> u64 {
-		samples::chunks_of_run(self.samples, self.segments)
+	/// Returns the bytes of the samples of all states that are [kept](crate::thinning), one in `every`; 0 where no
+	/// segment can be picked by them.
+	pub fn all_samples(&self, every: u32) -> u64 {
+		samples::chunks_of_run(self.samples, every, self.segments)
 	}
 
 	/// Returns the bytes of the states that can be asked for: those that are read, and the first one, which
@@ -156,6 +158,18 @@ impl Needs {
 	/// Returns the most bytes of the list of checkpoints as trainers show it on chain.
 	fn leaves(&self) -> u64 {
 		LEAF_BYTES.saturating_mul(u64::from(self.segments).saturating_add(2))
+	}
+
+	/// Returns the most bytes of the states of a result that its trainer [keeps](crate::thinning), one in `every`.
+	pub fn kept_states(&self, every: u32) -> u64 {
+		self.checkpoint.saturating_mul(thinning::kept(every, self.segments).into())
+	}
+
+	/// Returns the most bytes that a trainer holds of states of a result: what it keeps, and two stretches that it
+	/// computed again, of which it serves one while it computes the other; no more than all.
+	pub fn held_states(&self, every: u32) -> u64 {
+		let two = thinning::segments_of_stretches(every, self.segments, 2);
+		self.kept_states(every).saturating_add(self.checkpoint.saturating_mul(two.into()))
 	}
 
 	/// Returns the most bytes of a manifest, and of the index of an archive that holds it.

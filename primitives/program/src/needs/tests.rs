@@ -147,13 +147,13 @@ fn states_that_no_period_carries_are_no_rescue() {
 	let besides = large.rows + 81 * (u64::from(spec.segments()) + 2);
 	// Together they are more than a rescue, which each of them is not: they are stored one after the other.
 	assert_eq!(refused(&spec), []);
-	let Lacking { stored, relayed, relayed_rows, .. } = large.lacking(3, ROOM);
+	let Lacking { stored, relayed, relayed_rows, .. } = large.lacking(3, ROOM, 1);
 	assert_eq!((stored, relayed, relayed_rows), (17 * large.checkpoint + besides, 0, 0));
 	assert!(stored > ROOM);
-	assert_eq!(large.lacking(3, large.checkpoint).relayed, 0);
+	assert_eq!(large.lacking(3, large.checkpoint, 1).relayed, 0);
 	let samples = large.samples * (u64::from(spec.segments()) + 1);
 	let relayed = Lacking { stored: besides, relayed: large.checkpoint, relayed_rows: 0, samples };
-	assert_eq!(large.lacking(3, large.checkpoint - 1), relayed);
+	assert_eq!(large.lacking(3, large.checkpoint - 1, 1), relayed);
 	// A single file can be too much.
 	spec.training.optimizer = Optimizer::Sgd { momentum_nano: 0, nesterov: false };
 	spec.dataset.bytes = 1 << 30;
@@ -171,7 +171,7 @@ fn one_state_can_be_more_than_a_rescue() {
 	assert_eq!(refused(&spec), [Resource::Download]);
 	spec.training.checkpoint_interval = spec.training.steps;
 	assert_eq!(refused(&spec), []);
-	assert_eq!(needs(&spec).lacking(1, ROOM).relayed, large.checkpoint);
+	assert_eq!(needs(&spec).lacking(1, ROOM, 1).relayed, large.checkpoint);
 }
 
 /// Rows that no rescue carries when they are decoded are relayed, whatever the states are.
@@ -184,9 +184,9 @@ fn all_rows_can_be_more_than_a_rescue() {
 	assert!(large.rows > ROOM && large.checkpoint < ROOM, "{large:?}");
 	assert_eq!(refused(&spec), []);
 	let states = 17 * large.checkpoint + 81 * (u64::from(spec.segments()) + 2);
-	let Lacking { stored, relayed, relayed_rows, .. } = large.lacking(3, ROOM);
+	let Lacking { stored, relayed, relayed_rows, .. } = large.lacking(3, ROOM, 1);
 	assert_eq!((stored, relayed, relayed_rows), (states + ROOM, 0, large.rows));
-	assert_eq!(large.lacking(3, large.rows).relayed_rows, 0);
+	assert_eq!(large.lacking(3, large.rows, 1).relayed_rows, 0);
 }
 
 /// Whoever is asked for a row stores chunks of the blob of its content, which must be one that there can be.
@@ -223,7 +223,7 @@ fn every_file_is_counted() {
 	let (few, more) = (needs(&plain), needs(&tuned));
 	assert_eq!(more.files - few.files, file.bytes);
 	// Who cannot fetch the model asks for the first state.
-	let stored = |needs: &Needs, drawn| needs.lacking(drawn, ROOM).stored;
+	let stored = |needs: &Needs, drawn| needs.lacking(drawn, ROOM, 1).stored;
 	assert_eq!(stored(&more, 3) - stored(&few, 3), few.checkpoint);
 	assert_eq!(stored(&more, 16), stored(&few, 16), "all states are asked for");
 	assert_eq!(more.memory() - few.memory(), file.bytes);

@@ -16,6 +16,7 @@ const SIZES: PieceSizes = PieceSizes {
 	features: 3,
 	labels_per_row: 1,
 	samples: 7,
+	keep_every: 1,
 };
 
 fn result(segments: u32, diverged: bool) -> WorkResult {

@@ -16,6 +16,7 @@ use trainyard_program::{
 	lower,
 	samples::{self, SLICES},
 	spec::{CheckedSpec, Dataset},
+	thinning,
 };
 
 /// A chunk of a state: of which tensor, how long that is, and the index in it.
@@ -53,12 +54,15 @@ fn is_all_rows(dataset: &Dataset, piece: Piece) -> bool {
 }
 
 /// Returns how many chunks of 1 KiB a piece of this result of a job has; 0 for one that is not opened by
-/// chunks, and of samples where no segment can be picked by them.
-pub fn chunks(spec: &CheckedSpec, result: &WorkResult, piece: Piece) -> u64 {
+/// chunks, and of samples where no segment can be picked by them. Trainers of the job [keep](thinning) one state in
+/// `every`, of which there are samples.
+pub fn chunks(spec: &CheckedSpec, every: u32, result: &WorkResult, piece: Piece) -> u64 {
 	let sum = |sum: u64, bytes: u64| sum.saturating_add(content::chunks(bytes));
 	let dataset = &spec.spec().dataset;
 	match piece {
-		Piece::Samples => samples::chunks_of_run(samples::chunks_of_state(spec), result.segments),
+		Piece::Samples => {
+			samples::chunks_of_run(samples::chunks_of_state(spec), every, result.segments)
+		}
 		Piece::State(_) => tensors(spec).iter().map(|(_, bytes)| *bytes).fold(0, sum),
 		Piece::Rows { .. } if is_all_rows(dataset, piece) => {
 			row_contents(dataset).into_iter().filter(|bytes| *bytes > 0).fold(0, sum)
@@ -80,7 +84,7 @@ fn place(spec: &CheckedSpec, number: u64) -> Option<Place> {
 	None
 }
 
-/// A chunk among the samples of all states.
+/// A chunk among the samples of all states that are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SampleChunk {
 	/// Index of the checkpoint.
@@ -100,20 +104,31 @@ pub fn sampled(places: &H256, tensor: u32, bytes: u64) -> Vec<u32> {
 	}
 }
 
-/// Returns where the chunk `number` of the samples of all states of a job lies, which are read at these
-/// `places`. There are as many states as somebody has, which this does not know.
-pub fn sample_chunk(spec: &CheckedSpec, places: &H256, number: u64) -> Option<SampleChunk> {
-	let (checkpoint, place) = sample_place(spec, places, number)?;
+/// Returns where the chunk `number` of the samples of all states lies that are kept of a run, one in `every` of those
+/// up to checkpoint `last`. They are read at these `places`.
+pub fn sample_chunk(
+	spec: &CheckedSpec,
+	(every, last): (u32, u32),
+	places: &H256,
+	number: u64,
+) -> Option<SampleChunk> {
+	let (checkpoint, place) = sample_place(spec, (every, last), places, number)?;
 	let place = TensorChunk { tensor: place.tensor.index, chunk: place.chunk };
 	Some(SampleChunk { checkpoint, place })
 }
 
-/// Returns the checkpoint of the chunk `number` of the samples of all states, and where it lies in the state there.
-fn sample_place(spec: &CheckedSpec, places: &H256, number: u64) -> Option<(u32, Place)> {
+/// Returns the checkpoint of the chunk `number` of the samples, and where it lies in the state there.
+fn sample_place(
+	spec: &CheckedSpec,
+	(every, last): (u32, u32),
+	places: &H256,
+	number: u64,
+) -> Option<(u32, Place)> {
 	let tensors = tensors(spec);
 	let counts = tensors.iter().map(|(_, bytes)| samples::chunks_of_tensor(*bytes));
 	let of_state = counts.fold(0, u64::saturating_add);
-	let checkpoint = u32::try_from(number.checked_div(of_state)?).ok()?;
+	let at = u32::try_from(number.checked_div(of_state)?).ok()?;
+	let checkpoint = thinning::kept_index(every, at, last)?;
 	let mut rest = number.checked_rem(of_state)?;
 	for (tensor, bytes) in tensors {
 		let count = samples::chunks_of_tensor(bytes);
@@ -189,9 +204,11 @@ impl ChunkOpening {
 }
 
 /// Returns whether `opening` shows chunk `number` of this piece of `result`, which is one of a job with
-/// this specification. Samples are read at these `places`, at which no other piece looks.
+/// this specification, whose trainers keep one state in `every`. Samples are read at these `places`, at which no other
+/// piece looks.
 pub fn opens(
 	spec: &CheckedSpec,
+	every: u32,
 	result: &WorkResult,
 	(piece, places): (Piece, &H256),
 	number: u64,
@@ -205,11 +222,9 @@ pub fn opens(
 				&& place.is_some_and(|place| opens_state(&place, result, opening))
 		}
 		(Piece::Samples, ChunkOpening::State(opening)) => {
-			let found = sample_place(spec, places, number);
+			let found = sample_place(spec, (every, result.segments), places, number);
 			found.is_some_and(|(checkpoint, place)| {
-				opening.leaf.index == checkpoint
-					&& checkpoint <= result.segments
-					&& opens_state(&place, result, opening)
+				opening.leaf.index == checkpoint && opens_state(&place, result, opening)
 			})
 		}
 		(Piece::Rows { .. }, ChunkOpening::Rows { contents, chunk }) => {

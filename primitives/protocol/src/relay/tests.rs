@@ -72,19 +72,22 @@ fn every_chunk_of_a_state_opens_at_its_number_and_at_no_other() {
 	let spec = spec();
 	let (result, leaf, tensors) = scene(&spec);
 	let piece = Piece::State(1);
-	let all = chunks(&spec, &result, piece);
+	let all = chunks(&spec, 1, &result, piece);
 	let own: u64 = tensors.iter().map(|t| content::chunks(t.content_bytes().unwrap())).sum();
 	assert_eq!(all, own);
 	assert!(all > 3, "a state of several chunks");
 	for number in 0..all {
 		let opening = opened(&spec, &leaf, &tensors, number);
-		assert!(opens(&spec, &result, (piece, &PLACES), number, &opening), "chunk {number}");
+		assert!(opens(&spec, 1, &result, (piece, &PLACES), number, &opening), "chunk {number}");
 		for other in [number ^ 1, number + 1, all, u64::MAX] {
-			assert!(!opens(&spec, &result, (piece, &PLACES), other, &opening), "as chunk {other}");
+			assert!(
+				!opens(&spec, 1, &result, (piece, &PLACES), other, &opening),
+				"as chunk {other}"
+			);
 		}
-		assert!(!opens(&spec, &result, (Piece::State(2), &PLACES), number, &opening));
-		assert!(!opens(&spec, &result, (Piece::Leaves, &PLACES), number, &opening));
-		assert!(!opens(&spec, &result, (all_rows(&spec), &PLACES), number, &opening));
+		assert!(!opens(&spec, 1, &result, (Piece::State(2), &PLACES), number, &opening));
+		assert!(!opens(&spec, 1, &result, (Piece::Leaves, &PLACES), number, &opening));
+		assert!(!opens(&spec, 1, &result, (all_rows(&spec), &PLACES), number, &opening));
 	}
 	assert_eq!(tensor_chunk(&spec, all), None);
 }
@@ -93,7 +96,7 @@ fn every_chunk_of_a_state_opens_at_its_number_and_at_no_other() {
 fn whatever_is_changed_of_an_opening_is_refused() {
 	let spec = spec();
 	let (result, leaf, tensors) = scene(&spec);
-	let number = chunks(&spec, &result, Piece::State(1)) / 2;
+	let number = chunks(&spec, 1, &result, Piece::State(1)) / 2;
 	let good = opened(&spec, &leaf, &tensors, number);
 	let ChunkOpening::State(good) = good else { panic!("{good:?}") };
 	let changes: [fn(&mut StateChunk); 5] = [
@@ -108,7 +111,10 @@ fn whatever_is_changed_of_an_opening_is_refused() {
 		change(&mut other);
 		assert_ne!(other, good);
 		let other = ChunkOpening::State(other);
-		assert!(!opens(&spec, &result, (Piece::State(1), &PLACES), number, &other), "change {at}");
+		assert!(
+			!opens(&spec, 1, &result, (Piece::State(1), &PLACES), number, &other),
+			"change {at}"
+		);
 	}
 	let good = ChunkOpening::State(good);
 	let decoded = ChunkOpening::decode(&mut &good.encode()[..]).unwrap();
@@ -137,7 +143,7 @@ fn every_chunk_of_the_rows_opens_at_its_number_and_at_no_other() {
 	let (spec, contents) = with_rows();
 	let (result, _, _) = scene(&spec);
 	let (piece, hashes) = (all_rows(&spec), contents.each_ref().map(|all| content::hash(all)));
-	let all = chunks(&spec, &result, piece);
+	let all = chunks(&spec, 1, &result, piece);
 	let own: u64 = contents.iter().map(|bytes| content::chunks(bytes.len() as u64)).sum();
 	assert_eq!(all, own);
 	assert!(all > 4, "contents of several chunks");
@@ -145,28 +151,31 @@ fn every_chunk_of_the_rows_opens_at_its_number_and_at_no_other() {
 		let RowsChunk { content, chunk } = rows_chunk(&spec, number).unwrap();
 		let chunk = Chunk::of(&contents[content], chunk).unwrap();
 		let opening = ChunkOpening::Rows { contents: hashes, chunk };
-		assert!(opens(&spec, &result, (piece, &PLACES), number, &opening), "chunk {number}");
+		assert!(opens(&spec, 1, &result, (piece, &PLACES), number, &opening), "chunk {number}");
 		for other in [number ^ 1, number + 1, all, u64::MAX] {
-			assert!(!opens(&spec, &result, (piece, &PLACES), other, &opening), "as chunk {other}");
+			assert!(
+				!opens(&spec, 1, &result, (piece, &PLACES), other, &opening),
+				"as chunk {other}"
+			);
 		}
 		let part = Piece::Rows { from: 0, to: 1 };
-		assert!(!opens(&spec, &result, (part, &PLACES), number, &opening));
-		assert!(!opens(&spec, &result, (Piece::State(1), &PLACES), number, &opening));
+		assert!(!opens(&spec, 1, &result, (part, &PLACES), number, &opening));
+		assert!(!opens(&spec, 1, &result, (Piece::State(1), &PLACES), number, &opening));
 		let ChunkOpening::Rows { contents, chunk } = opening else { unreachable!() };
 		for at in 0..4 {
 			let mut contents = contents;
 			contents[at].0[9] ^= 1;
 			let other = ChunkOpening::Rows { contents, chunk: chunk.clone() };
-			assert!(!opens(&spec, &result, (piece, &PLACES), number, &other), "content {at}");
+			assert!(!opens(&spec, 1, &result, (piece, &PLACES), number, &other), "content {at}");
 		}
 		let mut damaged = chunk.clone();
 		damaged.bytes[0] ^= 1;
 		let other = ChunkOpening::Rows { contents, chunk: damaged };
-		assert!(!opens(&spec, &result, (piece, &PLACES), number, &other));
+		assert!(!opens(&spec, 1, &result, (piece, &PLACES), number, &other));
 		// Another job's rows are none of this one.
 		let opening = ChunkOpening::Rows { contents, chunk };
 		let example = JobSpec::example().check().unwrap();
-		assert!(!opens(&example, &result, (piece, &PLACES), number, &opening));
+		assert!(!opens(&example, 1, &result, (piece, &PLACES), number, &opening));
 	}
 	assert_eq!(rows_chunk(&spec, all), None);
 }
@@ -175,10 +184,10 @@ fn every_chunk_of_the_rows_opens_at_its_number_and_at_no_other() {
 fn what_has_no_chunks_is_not_relayed() {
 	let (result, leaf, all) = scene(&spec());
 	let few = WorkResult { segments: 2, ..result };
-	assert_eq!(chunks(&spec(), &few, Piece::Samples), 0, "none of its segments can be picked");
-	assert_eq!(chunks(&spec(), &result, Piece::Leaves), 0);
-	assert_eq!(chunks(&spec(), &result, Piece::Rows { from: 0, to: 1 }), 0);
-	assert_eq!(chunks(&spec(), &result, Piece::Tensor { checkpoint: 1, index: 0 }), 0);
+	assert_eq!(chunks(&spec(), 1, &few, Piece::Samples), 0, "none of its segments can be picked");
+	assert_eq!(chunks(&spec(), 1, &result, Piece::Leaves), 0);
+	assert_eq!(chunks(&spec(), 1, &result, Piece::Rows { from: 0, to: 1 }), 0);
+	assert_eq!(chunks(&spec(), 1, &result, Piece::Tensor { checkpoint: 1, index: 0 }), 0);
 	assert_eq!(open(&spec(), leaf, &[], 0, Chunk::of(&[1], 0).unwrap()), None);
 	assert!(all.len() > 1 && result.segments == 3);
 }
@@ -196,30 +205,31 @@ fn every_chunk_of_the_samples_opens_at_its_number_and_at_no_other() {
 	let spec = with_a_large_tensor();
 	let (result, leaf, tensors) = scene(&spec);
 	let of_state = samples::chunks_of_state(&spec);
-	assert_eq!(chunks(&spec, &result, Piece::Samples), 4 * of_state);
-	assert!(of_state < chunks(&spec, &result, Piece::State(1)), "not all of a state");
+	assert_eq!(chunks(&spec, 1, &result, Piece::Samples), 4 * of_state);
+	assert!(of_state < chunks(&spec, 1, &result, Piece::State(1)), "not all of a state");
 	let contents: Vec<H256> = tensors.iter().map(|tensor| tensor.content).collect();
 	let piece = (Piece::Samples, &PLACES);
 	let mut seen = Vec::new();
 	for number in of_state..2 * of_state {
-		let SampleChunk { checkpoint, place } = sample_chunk(&spec, &PLACES, number).unwrap();
+		let SampleChunk { checkpoint, place } =
+			sample_chunk(&spec, (1, result.segments), &PLACES, number).unwrap();
 		assert_eq!(checkpoint, 1);
 		let tensor = &tensors[place.tensor as usize];
 		let bytes = bytes_of(&tensor.name, tensor.content_bytes().unwrap());
 		let chunk = Chunk::of(&bytes, place.chunk).unwrap();
 		let opening = open(&spec, leaf.clone(), &contents, place.tensor, chunk).unwrap();
-		assert!(opens(&spec, &result, piece, number, &opening), "chunk {number}");
+		assert!(opens(&spec, 1, &result, piece, number, &opening), "chunk {number}");
 		let elsewhere = [number - of_state, number + of_state, number ^ 1, 4 * of_state, u64::MAX];
 		for other in elsewhere {
-			assert!(!opens(&spec, &result, piece, other, &opening), "{number} as {other}");
+			assert!(!opens(&spec, 1, &result, piece, other, &opening), "{number} as {other}");
 		}
-		assert!(!opens(&spec, &result, (Piece::State(2), &PLACES), number, &opening));
+		assert!(!opens(&spec, 1, &result, (Piece::State(2), &PLACES), number, &opening));
 		let is_whole = (bytes.len() as u64) < samples::WHOLE_BYTES;
 		let others = (Piece::Samples, &H256([7; 32]));
 		let is_there = sampled(others.1, place.tensor, bytes.len() as u64);
 		let drawn = is_there.contains(&(place.chunk as u32));
-		assert!(opens(&spec, &result, others, number, &opening) <= drawn);
-		assert!(!is_whole || opens(&spec, &result, others, number, &opening));
+		assert!(opens(&spec, 1, &result, others, number, &opening) <= drawn);
+		assert!(!is_whole || opens(&spec, 1, &result, others, number, &opening));
 		seen.push((place.tensor, place.chunk));
 	}
 	// Each chunk that is read has one number: whole tensors, and two chunks of the others.
@@ -232,16 +242,24 @@ fn every_chunk_of_the_samples_opens_at_its_number_and_at_no_other() {
 			false => assert_eq!(own.len(), 2),
 		}
 	}
+	// Where trainers keep one state in three, the second that has samples is the last one.
+	assert_eq!(chunks(&spec, 3, &result, Piece::Samples), 2 * of_state);
+	let last = |every, number| sample_chunk(&spec, (every, result.segments), &PLACES, number);
+	assert_eq!(last(3, 2 * of_state - 1).unwrap().checkpoint, 3);
+	assert_eq!((last(3, 2 * of_state), last(2, 3 * of_state)), (None, None));
+	assert_eq!(last(2, of_state).unwrap().checkpoint, 2);
 	// A state that the result does not have.
 	let shorter = WorkResult { segments: 0, ..result };
 	let number = of_state;
-	let SampleChunk { place, .. } = sample_chunk(&spec, &PLACES, number).unwrap();
+	let SampleChunk { place, .. } =
+		sample_chunk(&spec, (1, result.segments), &PLACES, number).unwrap();
 	let digest = &tensors[place.tensor as usize];
 	let bytes = bytes_of(&digest.name, digest.content_bytes().unwrap());
 	let chunk = Chunk::of(&bytes, place.chunk).unwrap();
 	let opening = open(&spec, leaf, &contents, place.tensor, chunk).unwrap();
-	assert!(opens(&spec, &result, piece, number, &opening));
-	assert!(!opens(&spec, &shorter, piece, number, &opening));
+	assert!(opens(&spec, 1, &result, piece, number, &opening));
+	assert!(!opens(&spec, 1, &shorter, piece, number, &opening));
+	assert!(!opens(&spec, 2, &result, piece, number, &opening), "none of those that are kept");
 }
 
 #[test]

@@ -85,7 +85,7 @@ fn standing(
 	let spec = made.spec().clone();
 	let needs = Needs::of(&spec);
 	let state = needs.checkpoint;
-	let bytes = if piece == STATE { state } else { needs.all_samples() };
+	let bytes = if piece == STATE { state } else { needs.all_samples(1) };
 	assert!(bytes > 0, "a segment can be picked");
 	scene.chain.state(|| {
 		if piece != STATE {
@@ -116,7 +116,8 @@ fn opening(
 	let (checkpoint, at) = match (relay.piece, relay.places) {
 		(Piece::Samples, Some(places)) => {
 			let SampleChunk { checkpoint, place } =
-				relay::sample_chunk(spec, &places, number).expect("it has the chunk");
+				relay::sample_chunk(spec, (1, spec.segments()), &places, number)
+					.expect("it has the chunk");
 			(checkpoint, place)
 		}
 		_ => (1, relay::tensor_chunk(spec, number).expect("it has the chunk")),

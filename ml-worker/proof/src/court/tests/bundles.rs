@@ -6,7 +6,9 @@ use super::{
 	*,
 };
 use crate::{
+	bundle::thinning::Thinning,
 	inputs::InputPaths,
+	restore,
 	testing::{changed, job, stopping, table, train, tuned, SEED},
 	train::{Cheat, TrainError},
 };
@@ -74,6 +76,42 @@ fn compare_bundle(name: &str, spec: &CheckedSpec, out: &Path, inputs: &Inputs) -
 	assert_eq!(recorder.start().unwrap(), End::of(&run.checkpoints[0]), "{name}");
 	compare(name, &job, &run, &recorder);
 	recorder
+}
+
+/// A trainer that does not keep all states defends each segment all the same, and no state is computed that the result
+/// does not commit to.
+#[test]
+fn states_that_are_not_kept_are_computed_again() {
+	let folder = tempfile::tempdir().unwrap();
+	let data = table(folder.path());
+	let (spec, out) = (job(&data), folder.path().join("bundle"));
+	let bundle = train(&spec, &data, &out, false, None).unwrap();
+	let inputs = Inputs::load(&spec, &InputPaths::data(&data)).unwrap();
+	let options = |again| Options { again, ..Options::default() };
+	let recorder = || Recorder::of_bundle(&out, inputs.clone(), options(3)).unwrap();
+	let ends = |recorder: &Recorder| [1, 2, 5].map(|segment| recorder.end(segment).unwrap());
+	let (whole, file) = (ends(&recorder()), bundle.path(&checkpoint_file(20)));
+	let state = std::fs::read(&file).unwrap();
+	let every = Thinning::every(4.try_into().unwrap());
+	assert_eq!(restore::thin(&out, every).unwrap().states, 4);
+	assert_eq!(ends(&recorder()), whole);
+	assert!(std::fs::read(&file).unwrap() == state, "it stays for the next move");
+
+	restore::thin(&out, every).unwrap();
+	let mut claims = Claims::of(bundle.manifest());
+	claims.checkpoints[2].state = H256::repeat_byte(7);
+	let false_state =
+		Recorder::new(recorder().case().clone(), claims, &out, inputs.clone(), options(3));
+	let error = false_state.unwrap().end(2).unwrap_err();
+	assert!(matches!(error, RecordError::WrongState { checkpoint: 2, .. }), "{error}");
+	assert!(!file.is_file());
+	std::fs::remove_file(bundle.path(&checkpoint_file(0))).unwrap();
+	assert_eq!(recorder().end(2).unwrap(), whole[1], "from the initial state");
+	restore::thin(&out, every).unwrap_err();
+	std::fs::remove_file(&file).unwrap();
+	let few = Recorder::of_bundle(&out, inputs.clone(), options(1)).unwrap();
+	let error = few.end(2).unwrap_err();
+	assert!(matches!(error, RecordError::MissingState { checkpoint: 2, .. }), "{error}");
 }
 
 #[test]

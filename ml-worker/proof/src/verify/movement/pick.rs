@@ -8,21 +8,25 @@ use trainyard_program::{reachable::Kind, spec::CheckedSpec};
 /// Segments on each side of one with which it is compared.
 const BESIDE: usize = 8;
 
-/// How far each tensor moved in each segment of a run.
+/// How far each tensor moved in each segment of a run, or in each of its stretches.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Movement {
 	pub(super) names: Vec<String>,
 	pub(super) kinds: Vec<Kind>,
 	/// Quotients of each segment, by tensor.
 	pub(super) quotients: Vec<Vec<f64>>,
-	/// Whether training diverged in the segment after these.
+	/// The checkpoints between which each was measured.
+	pub(super) spans: Vec<(u32, u32)>,
+	/// The last checkpoint of the run.
+	pub(super) last: u32,
+	/// Whether training diverged in the segment after that.
 	pub(super) diverged: bool,
 }
 
 /// The segment in which a run moved farthest for what it does around it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Pick {
-	/// The segment.
+	/// The segment; of a stretch its first one.
 	pub segment: u32,
 	/// The tensor that shows it.
 	pub tensor: String,
@@ -38,11 +42,17 @@ pub struct Pick {
 
 impl Movement {
 	/// Makes the quotients of a run that read by `plan` and moved so far: of each segment the largest
-	/// `|x' - x|` of each part. `diverged` says whether training diverged in the segment after these.
-	pub(super) fn new(spec: &CheckedSpec, plan: &Plan, moved: &[Vec<f64>], diverged: bool) -> Self {
+	/// `|x' - x|` of each part. Beside it are the checkpoints between which each was measured, the last one of the run,
+	/// and whether training diverged in the segment after that.
+	pub(super) fn new(
+		spec: &CheckedSpec,
+		plan: &Plan,
+		moved: &[Vec<f64>],
+		(spans, last, diverged): (Vec<(u32, u32)>, u32, bool),
+	) -> Self {
 		let step = |index: u32| spec.checkpoint_step(index).unwrap_or(spec.training.steps);
-		let quotients = (0u32..).zip(moved).map(|(segment, moved)| {
-			let rates = summed_rates(spec, step(segment), step(segment.saturating_add(1)));
+		let quotients = spans.iter().zip(moved).map(|((from, to), moved)| {
+			let rates = summed_rates(spec, step(*from), step(*to));
 			// At a rate of zero no parameter moves: whatever does has a huge quotient, a finite one.
 			let rates = rates.max(f64::from(f32::MIN_POSITIVE));
 			let quotient = |(moved, kind): (&f64, &Kind)| match kind {
@@ -53,7 +63,8 @@ impl Movement {
 			moved.iter().zip(&plan.kinds).map(quotient).collect()
 		});
 		let (names, kinds) = (plan.names.clone(), plan.kinds.clone());
-		Self { names, kinds, quotients: quotients.collect(), diverged }
+		let quotients = quotients.collect();
+		Self { names, kinds, quotients, spans, last, diverged }
 	}
 
 	/// Returns the names of the tensors, in the order of the columns of [`Self::quotients`].
@@ -91,10 +102,15 @@ impl Movement {
 		own.iter().zip(&self.kinds).map(counts).collect()
 	}
 
-	/// Returns the segments that can be picked: all but those that seat 0 replays.
+	/// Returns which of those that were measured can be picked: all but what begins the run, and the segments that
+	/// seat 0 replays.
 	pub fn candidates(&self) -> Range<usize> {
-		let segments = self.quotients.len();
-		1..segments.saturating_sub(usize::from(!self.diverged)).max(1)
+		let measured = self.quotients.len();
+		let first = usize::from(self.spans.first().is_none_or(|(from, _)| *from == 0));
+		let ends = self.spans.get(measured.saturating_sub(1));
+		let is_end =
+			ends.is_some_and(|(from, to)| *to == self.last && to.saturating_sub(*from) == 1);
+		first..measured.saturating_sub(usize::from(is_end && !self.diverged)).max(first)
 	}
 
 	/// Returns the ratios of the quotients of this segment to their references, by tensor. What moves
@@ -122,7 +138,7 @@ impl Movement {
 		}
 		let (segment, tensor, ratio) = best?;
 		Some(Pick {
-			segment: u32::try_from(segment).ok()?,
+			segment: self.spans.get(segment)?.0,
 			tensor: self.names.get(tensor)?.clone(),
 			quotient: *self.quotients.get(segment)?.get(tensor)?,
 			reference: *self.references(segment).get(tensor)?,

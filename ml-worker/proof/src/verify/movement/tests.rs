@@ -1,3 +1,5 @@
+mod levels;
+
 use super::*;
 use crate::{
 	bundle::{
@@ -469,8 +471,16 @@ fn no_request_asks_for_too_much() {
 fn movement(quotients: &[&[f64]]) -> Movement {
 	let names: Vec<_> = (0..quotients[0].len()).map(|at| format!("tensor {at}")).collect();
 	let kinds = vec![Kind::Parameter; names.len()];
-	let quotients = quotients.iter().map(|row| row.to_vec()).collect();
-	Movement { names, kinds, quotients, diverged: false }
+	let quotients: Vec<_> = quotients.iter().map(|row| row.to_vec()).collect();
+	spans_of(names, kinds, quotients, 1)
+}
+
+/// The same of stretches of so many segments.
+fn spans_of(names: Vec<String>, kinds: Vec<Kind>, quotients: Vec<Vec<f64>>, each: u32) -> Movement {
+	let spans: Vec<_> =
+		(0..quotients.len() as u32).map(|at| (at * each, (at + 1) * each)).collect();
+	let last = spans.last().map_or(0, |(_, to)| *to);
+	Movement { names, kinds, quotients, spans, last, diverged: false }
 }
 
 /// Quotients of one tensor.
@@ -529,7 +539,7 @@ fn the_pick_follows_its_rule() {
 	for none in [&[0.0; 5][..], &[1.0], &[1.0, 2.0]] {
 		assert_eq!(of_one(none).pick(), None);
 	}
-	let none = Movement { names: vec![], kinds: vec![], quotients: vec![], diverged: false };
+	let none = spans_of(vec![], vec![], vec![], 1);
 	assert_eq!(none.pick(), None);
 	// The largest and the smallest numbers that there are have finite ratios.
 	let (tiny, huge) = (f64::from(f32::from_bits(1)) / 1e20, 2.0 * f64::from(f32::MAX));

@@ -114,8 +114,10 @@ pub struct Walk<'a> {
 	/// Whether training diverged after the last checkpoint.
 	diverged: bool,
 	plan: Plan,
-	/// Steps and state hashes of the checkpoints.
-	checkpoints: Vec<(u32, H256)>,
+	/// Index, steps and state hash of each checkpoint that is read, ascending.
+	checkpoints: Vec<(u32, u32, H256)>,
+	/// Index of the last checkpoint of the run.
+	last: u32,
 	/// How far each part moved, of the segments so far.
 	moved: Vec<Vec<f64>>,
 	/// Where these are kept, if they are.
@@ -141,11 +143,14 @@ impl<'a> Walk<'a> {
 		measure: Measure,
 		output: &H256,
 	) -> Self {
+		let checkpoints = (0u32..).zip(checkpoints).map(|(at, (step, state))| (at, step, state));
+		let checkpoints: Vec<_> = checkpoints.collect();
 		Self {
 			spec,
 			diverged,
 			plan: Plan::of(spec, measure, output),
-			checkpoints: checkpoints.into_iter().collect(),
+			last: checkpoints.last().map_or(0, |(at, ..)| *at),
+			checkpoints,
 			moved: Vec::new(),
 			kept: None,
 			at: 0,
@@ -153,6 +158,13 @@ impl<'a> Walk<'a> {
 			before: None,
 			alone: 0,
 		}
+	}
+
+	/// Reads only those checkpoints whose index is `wanted`: what is measured is how far the run moves from each of
+	/// them to the next.
+	pub fn among(mut self, wanted: impl Fn(u32) -> bool) -> Self {
+		self.checkpoints.retain(|(at, ..)| wanted(*at));
+		self
 	}
 
 	/// Begins with the run of this bundle, which must be that of its revealed root.
@@ -165,7 +177,9 @@ impl<'a> Walk<'a> {
 	/// Keeps what is measured in the file at `path` from now on, and goes on after what it has of this
 	/// run and plan already.
 	pub fn keep_in(&mut self, path: &Path) -> Result<(), FileError> {
-		let (kept, moved) = Kept::open(path, &self.plan, &self.checkpoints)?;
+		let checkpoints: Vec<_> =
+			self.checkpoints.iter().map(|(_, step, state)| (*step, *state)).collect();
+		let (kept, moved) = Kept::open(path, &self.plan, &checkpoints)?;
 		self.kept = Some(kept);
 		// A segment needs both of its ends: that in which the next one begins is read again.
 		self.at = moved.len();
@@ -178,7 +192,7 @@ impl<'a> Walk<'a> {
 		&self.plan
 	}
 
-	/// Returns the number of segments that have been measured.
+	/// Returns the number of segments, or of stretches of them, that have been measured.
 	pub fn segments(&self) -> u32 {
 		u32::try_from(self.moved.len()).unwrap_or(u32::MAX)
 	}
@@ -191,8 +205,7 @@ impl<'a> Walk<'a> {
 		if self.moved.len() >= segments || self.plan.parts.is_empty() {
 			return None;
 		}
-		let (step, state) = *self.checkpoints.get(self.at)?;
-		let checkpoint = u32::try_from(self.at).ok()?;
+		let (checkpoint, step, state) = *self.checkpoints.get(self.at)?;
 		self.plan.request((checkpoint, step, state), self.now.len(), most)
 	}
 
@@ -232,7 +245,9 @@ impl<'a> Walk<'a> {
 
 	/// Returns how far each part moved, in the segments that have been measured.
 	pub fn movement(&self) -> Movement {
-		Movement::new(self.spec, &self.plan, &self.moved, self.diverged)
+		let ends = self.checkpoints.iter().zip(self.checkpoints.iter().skip(1));
+		let spans = ends.map(|((from, ..), (to, ..))| (*from, *to)).collect();
+		Movement::new(self.spec, &self.plan, &self.moved, (spans, self.last, self.diverged))
 	}
 
 	/// Takes an opening.

@@ -4,8 +4,9 @@ use crate::roles::{
 	fetch::{self, Content, FetchError, Fetcher, Wanted},
 	replay::ReplayError,
 };
-use std::{collections::BTreeSet, path::Path};
+use std::{collections::BTreeSet, path::Path, time::Duration};
 use tokio::task::JoinError;
+use tracing::debug;
 use trainyard_client::{blobs::BlobError, ChainError, JobView, RelayView};
 use trainyard_proof::{
 	bundle::{
@@ -16,6 +17,9 @@ use trainyard_proof::{
 	data::DataError,
 };
 use trainyard_protocol::{job::WorkResult, pieces::Piece, H256};
+
+/// Pause before a server is asked again that computes a state.
+const LATER: Duration = Duration::from_secs(5);
 
 /// Says why a source does not give what an audit needs.
 #[derive(Debug, thiserror::Error)]
@@ -170,7 +174,8 @@ async fn fetch_file(
 }
 
 /// Brings the state in checkpoint file `name` into `dir`, where the manifest is. What is there
-/// already, and right, is not fetched again; of a transfer that broke off only the rest is.
+/// already, and right, is not fetched again; of a transfer that broke off only the rest is. Where the server
+/// computes the state again for a seat it is asked until it has it: the caller has to stop waiting.
 pub async fn fetch_state(
 	fetcher: &Fetcher,
 	base: &str,
@@ -197,7 +202,15 @@ async fn fetch_state_from(
 		Some(hash) => Content::State { hash, limit },
 		None => Content::Any { limit },
 	};
-	fetch_file(fetcher, base, name, others, dir, content).await
+	loop {
+		match fetch_file(fetcher, base, name, others, dir, content.clone()).await {
+			Err(e) if e.is_later() && fetcher.is_seat() => {
+				debug!("{e}");
+				tokio::time::sleep(LATER).await;
+			}
+			fetched => return fetched,
+		}
+	}
 }
 
 /// Brings manifest and checkpoint files `needed` of the bundle of this result from a server into `dir`. What

@@ -28,7 +28,7 @@ use trainyard_proof::{
 use trainyard_protocol::{
 	blob, fees,
 	job::{Balance, BlockNumber},
-	pieces::Piece,
+	pieces::{Piece, PieceSizes},
 	relay::{self, RelayId, RelayStage},
 	JobId,
 };
@@ -353,7 +353,9 @@ impl Large {
 		let Some(job) = self.chain.job(job).await? else { return Ok(MOST) };
 		let groups = job.audit.as_ref().map(|audit| &audit.groups[..]).unwrap_or_default();
 		let Some(group) = groups.get(group as usize) else { return Ok(MOST) };
-		let bytes = sizes_of(&job.spec.check()?).of(&piece, &group.result, &[]);
+		let sizes =
+			PieceSizes { keep_every: job.terms.keep_every, ..sizes_of(&job.spec.clone().check()?) };
+		let bytes = sizes.of(&piece, &group.result, &[]);
 		let price = units::price(job.work, job.terms.price_per_ut).unwrap_or(Balance::MAX);
 		let fees = relay::Fees::of(fees::RELAY_FEE, price);
 		let committee = fees.of_seats(&piece, bytes, relay::SEATS).unwrap_or(Balance::MAX);

@@ -46,6 +46,8 @@ pub struct Files {
 	/// The specification by which the result was trained, where that is not the job's: that of a
 	/// [`Cheat`](trainyard_proof::train::Cheat), which defends what it computed.
 	pub trained: Option<CheckedSpec>,
+	/// Segments that are trained again at most to have a state: of a result of which not all are kept.
+	pub again: u32,
 }
 
 impl Files {
@@ -57,6 +59,7 @@ impl Files {
 			inputs,
 			blob: None,
 			trained: None,
+			again: 0,
 		}
 	}
 
@@ -170,6 +173,7 @@ impl Recorders {
 			folder: Some(self.folder(defendant)),
 			disk: self.disk,
 			memory: self.memory,
+			again: files.again,
 			stop: stop.clone(),
 		};
 		let recorder = Arc::new(files.recorder(subject, options)?);

@@ -11,6 +11,7 @@ use hyper_util::rt::TokioIo;
 use reqwest::StatusCode;
 use std::future::Future;
 use tokio::time::timeout;
+use trainyard_client::seat;
 use trainyard_transport::Stream;
 
 /// An answer of which the body is still to come.
@@ -31,8 +32,13 @@ async fn awaited<T, E: std::fmt::Display>(
 }
 
 impl Answer {
-	/// Asks for what is at a path from byte `from` on.
-	pub(super) async fn over(stream: Stream, path: &str, from: u64) -> Result<Self, String> {
+	/// Asks for what is at a path from byte `from` on, as the seat that `signed` it.
+	pub(super) async fn over(
+		stream: Stream,
+		path: &str,
+		from: u64,
+		signed: Option<String>,
+	) -> Result<Self, String> {
 		let shaking = http1::handshake(TokioIo::new(stream));
 		let (mut sender, connection) = timeout(CONNECT_TIMEOUT, shaking)
 			.await
@@ -44,6 +50,9 @@ impl Answer {
 		let mut request = Request::get(path).header(header::HOST, "iroh");
 		if from > 0 {
 			request = request.header(header::RANGE, format!("bytes={from}-"));
+		}
+		if let Some(signed) = signed {
+			request = request.header(seat::HEADER, signed);
 		}
 		let request = request.body(Empty::<Bytes>::new()).map_err(|e| e.to_string())?;
 		awaited(sender.send_request(request)).await.map(Self::Iroh)

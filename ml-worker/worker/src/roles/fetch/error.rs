@@ -134,6 +134,11 @@ impl FetchError {
 		}
 	}
 
+	/// Returns whether the server says that it has it later: it is opened, or computed again.
+	pub fn is_later(&self) -> bool {
+		matches!(self, Self::Status { status: StatusCode::SERVICE_UNAVAILABLE, .. })
+	}
+
 	/// Returns whether the server was too slow. It is asked again only after others had their turn.
 	pub(super) fn is_slow(&self) -> bool {
 		matches!(self, Self::TooSlow { .. } | Self::BelowRate { .. })

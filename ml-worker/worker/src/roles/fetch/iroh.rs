@@ -94,7 +94,7 @@ impl Fetcher {
 		let asked = async {
 			let node = self.own.node(self.locations).await?;
 			let stream = node.open(&location).await.map_err(|e| e.to_string())?;
-			Answer::over(stream, path, from).await
+			Answer::over(stream, path, from, self.signed(path)).await
 		};
 		match (asked.await, &location.http) {
 			(Ok(answer), _) => Ok(answer),

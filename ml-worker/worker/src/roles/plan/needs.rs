@@ -22,7 +22,7 @@ pub struct Needs {
 	/// Memory while it trains, as the chain counts it ([`needs::Needs::memory`]), and the rows of the
 	/// data; or twice what a rescue brings, if that is more.
 	pub memory: u64,
-	/// Disk: all checkpoints, the model, the files that the job reads, once fetched and once in the
+	/// Disk: all checkpoints that are kept and room for some that are computed again, the model, the files that the job reads, once fetched and once in the
 	/// bundle, and their rows once decoded.
 	pub disk: u64,
 	/// Number of checkpoints.
@@ -57,15 +57,21 @@ impl Needs {
 		let model = spec.parameters().saturating_mul(4).saturating_add(16_384);
 		let manifest = MANIFEST_ENTRY.saturating_mul(checkpoints).saturating_add(MANIFEST_BASE);
 		let room = blob::room().rescue;
-		let lacking = counted.lacking(terms.replayed_by_all(spec.segments()), room);
+		let lacking =
+			counted.lacking(terms.replayed_by_all(spec.segments()), room, terms.keep_every);
 		// More is asked for when that is stored.
 		let rescue = lacking.stored.min(room);
-		let disk = checkpoint
-			.saturating_mul(checkpoints)
+		let disk = counted
+			.held_states(terms.keep_every)
 			.saturating_add(manifest)
 			.saturating_add(model)
 			.saturating_add(spec.file_bytes().saturating_mul(2))
 			.saturating_add(kept::length(&spec.dataset));
+		// What is stored on chain of states that are not kept lies on disk before.
+		let disk = match terms.keep_every {
+			0 | 1 => disk,
+			_ => disk.saturating_add(rescue),
+		};
 		// A table grows by doubling.
 		let table = counted.rows.saturating_mul(2);
 		let training = counted.memory().saturating_add(table);
@@ -123,6 +129,7 @@ mod tests {
 			training_blocks: 60,
 			machine: Default::default(),
 			undecided_percent: 20,
+			keep_every: 1,
 		}
 	}
 
@@ -137,7 +144,7 @@ mod tests {
 		let counted = trainyard_program::needs::Needs::of(&checked);
 		let large = needs(&spec);
 		assert_eq!(large.memory, counted.memory() + 2 * counted.rows);
-		let lacking = counted.lacking(15, blob::room().rescue);
+		let lacking = counted.lacking(15, blob::room().rescue, 1);
 		assert_eq!((large.checkpoint, large.rescue), (counted.checkpoint, lacking.stored));
 		assert_eq!((large.rows, large.relayed, large.relayed_rows), (counted.rows, 0, 0));
 	}

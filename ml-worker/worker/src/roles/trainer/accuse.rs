@@ -60,7 +60,10 @@ impl Trainer {
 	fn files(&self, job: &JobView, dispute: &Dispute) -> Option<Files> {
 		let seed = job.seed?;
 		let own = self.home.bundle_folder(job.id, &seed);
-		let own = Files::of_bundle(&own, self.home.inputs(&job.spec));
+		let own = Files {
+			again: job.terms.keep_every.saturating_sub(1),
+			..Files::of_bundle(&own, self.home.inputs(&job.spec))
+		};
 		match (dispute.side_of(self.me())?, &dispute.defendant) {
 			(Side::Defender, Defendant::Trainer { .. }) => {
 				let spec = job.spec.clone().check().ok();
@@ -118,6 +121,7 @@ impl Trainer {
 			inputs: self.home.inputs(&job.spec),
 			blob: None,
 			trained: None,
+			again: job.terms.keep_every.saturating_sub(1),
 		};
 		let spec = job.checked()?.clone();
 		let subject = Subject { case: trainyard_court::Case { spec, seed }, result: theirs };
@@ -128,7 +132,7 @@ impl Trainer {
 		let found = tokio::task::spawn_blocking(move || {
 			let mine =
 				Claims::of(Bundle::open(&bundle).map_err(|e| files_error(e.into()))?.manifest());
-			let options = Options { stop, ..Options::default() };
+			let options = Options { again: files.again, stop, ..Options::default() };
 			let recorder = files.recorder(&subject, options).map_err(files_error)?;
 			let claims = recorder.claims().clone();
 			let forced = forced_of(&of, &theirs);

@@ -4,6 +4,7 @@
 use super::{
 	locked,
 	reconcile::{digest, hashes},
+	thinned,
 	training::Trained,
 	Trainer, Window, NAME,
 };
@@ -332,9 +333,15 @@ impl Trainer {
 		let text = format!("verifiers lack {} of the result: storing it", display::pieces(&pieces));
 		self.report.job(job.id, "rescue", &text, json!({ "group": group, "pieces": pieces }));
 		let (spec, wanted, this) = (checked(job)?, pieces.clone(), self.clone());
+		let steps = thinned::steps_of(job, &pieces);
 		let prepared = tokio::task::spawn_blocking(move || {
-			let inputs = || Ok(Inputs::load(&spec, &this.home.inputs(&spec))?);
-			verify::answers(&folder, &spec, &wanted, inputs)
+			let paths = this.home.inputs(&spec);
+			// What is not kept is computed for this alone.
+			let (new, _) = thinned::restored(&folder, &paths, &steps, &AtomicBool::new(false))?;
+			let inputs = || Ok(Inputs::load(&spec, &paths)?);
+			let prepared = verify::answers(&folder, &spec, &wanted, inputs);
+			thinned::remove(&new);
+			Ok::<_, TaskError>(prepared?)
 		});
 		let prepared = prepared.await??;
 		// Parts of the leaves are too long to come together.

@@ -8,6 +8,7 @@ mod reconcile;
 mod relays;
 mod resources;
 mod slots;
+mod thinned;
 mod training;
 
 use super::{
@@ -36,7 +37,7 @@ use super::{
 use crate::args::parse_ut;
 use serde_json::{json, Map, Value};
 use std::{
-	collections::{BTreeMap, HashMap, HashSet},
+	collections::{BTreeMap, BTreeSet, HashMap, HashSet},
 	future::Future,
 	mem::Discriminant,
 	net::SocketAddr,
@@ -217,6 +218,8 @@ struct Trainer {
 	accusations: Arc<Accusations>,
 	/// Whether it accuses anybody.
 	accuses: bool,
+	/// Who sits in relays about results of this trainer.
+	relay_seats: Mutex<BTreeMap<JobId, BTreeSet<AccountId32>>>,
 }
 
 /// A job, the round of its audit, and the pieces of this trainer's result that are asked for.
@@ -253,6 +256,7 @@ struct TrainerRole {
 	driver: Driver<Arc<Transactor>>,
 	reported: Reported,
 	_served: Served,
+	_restorer: thinned::Restorer,
 }
 
 /// Runs a trainer until it is asked to stop.
@@ -340,6 +344,7 @@ impl Role for TrainerRole {
 			old_seeds: Mutex::default(),
 			queue: Mutex::default(),
 			rescued: Mutex::default(),
+			relay_seats: Mutex::default(),
 			blobs: Mutex::new(home.blobs()?),
 			fetcher: Fetcher::new(3, Duration::from_millis(500), locations)?
 				.over(args.locations.over())
@@ -353,7 +358,10 @@ impl Role for TrainerRole {
 			chain,
 		};
 		let (trainer, reported) = (Arc::new(trainer), Reported::default());
-		Ok(Self { trainer, driver, reported, _served: served })
+		let Trainer { shelf, machine, report, .. } = &*trainer;
+		let of_seats = shelf.dropped().clone();
+		let _restorer = thinned::Restorer::start(of_seats, machine.clone(), report.clone());
+		Ok(Self { trainer, driver, reported, _served: served, _restorer })
 	}
 
 	fn details(&self) -> (String, Map<String, Value>) {

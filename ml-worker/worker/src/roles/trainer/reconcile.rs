@@ -74,7 +74,8 @@ impl Trainer {
 		let relays = self.look_at_relays(&jobs, reported, head).await?;
 		let mut gathered = Gathered::default();
 		gathered.wanted.extend(disputes.work.iter().map(|(job, work)| dispute_key(*job, *work)));
-		let (mut bundles, mut blobs) = (HashMap::new(), HashMap::new());
+		let (mut bundles, mut blobs, mut thinned) =
+			(HashMap::new(), HashMap::new(), HashMap::new());
 		for job in jobs {
 			if job.state == JobState::Open && is_applying(tasks, job.id) {
 				gathered.keep.extend(hashes(&job.spec));
@@ -113,6 +114,10 @@ impl Trainer {
 				if let (true, Some(seed)) = (plan.serve_bundle, job.seed) {
 					let folder = self.home.bundle_folder(job.id, &seed);
 					// Its states are those of all trainers of this result.
+					if let Some(of) = self.thinned(&job, reveal, &seed) {
+						thinned.insert(reveal.true_root, of.clone());
+						thinned.insert(reveal.bundle_root, of);
+					}
 					bundles.insert(reveal.true_root, folder.clone());
 					bundles.insert(reveal.bundle_root, folder);
 				}
@@ -133,6 +138,7 @@ impl Trainer {
 			}
 			gathered.steps.push((Arc::new(job), plan));
 		}
+		self.shelf.dropped().set(thinned);
 		self.shelf.set(bundles, blobs);
 		self.carry_out(tasks, reported, gathered, reserved, head);
 		Ok(())

@@ -5,7 +5,7 @@
 //! twice that it could not have the piece, the deposit is lost in an hour: then this trainer, which has it and
 //! serves it, asks for a larger committee.
 
-use super::{Reported, Trainer};
+use super::{thinned, Reported, Trainer};
 use crate::roles::{
 	common::large,
 	job::Job,
@@ -22,7 +22,10 @@ use std::{
 };
 use trainyard_client::{calls, AccountId32, ChainError, Head, JobView, RelayView};
 use trainyard_proof::{
-	bundle::{files, manifest::checkpoint_file, openings::Opening, samples::Samples, Bundle},
+	bundle::{
+		files, manifest::checkpoint_file, openings::Opening, samples::Samples, thinning::Thinning,
+		Bundle,
+	},
 	verify::movement::Plan,
 };
 use trainyard_protocol::{
@@ -64,13 +67,20 @@ fn is_sampled(folder: &Path, places: &H256) -> bool {
 	std::fs::read(folder.join(SAMPLED)).is_ok_and(|kept| kept == places.as_bytes())
 }
 
-/// Keeps samples of all states of the bundle in `folder`, which is of one of the own jobs, at these places. Returns of
-/// how many.
-fn sample_all(folder: &Path, places: &H256, stop: &AtomicBool) -> Result<usize, TaskError> {
+/// Keeps samples of all states of the bundle in `folder`, which is of one of the own jobs, at these places: of those
+/// that `keep` keeps. Returns of how many.
+fn sample_all(
+	folder: &Path,
+	keep: Thinning,
+	places: &H256,
+	stop: &AtomicBool,
+) -> Result<usize, TaskError> {
 	let bundle = Bundle::open(folder).map_err(|e| TaskError::of(&e))?;
 	let plan = Plan::of_samples(&bundle.manifest().spec, places);
 	let listed = &bundle.manifest().checkpoints;
-	for (at, checkpoint) in (0u32..).zip(listed) {
+	let last = bundle.manifest().segments();
+	let kept = || (0u32..).zip(listed).filter(|(at, _)| keep.keeps(*at, last));
+	for (at, checkpoint) in kept() {
 		if stop.load(Ordering::Relaxed) {
 			return Err(TaskError::Stopped);
 		}
@@ -92,7 +102,7 @@ fn sample_all(folder: &Path, places: &H256, stop: &AtomicBool) -> Result<usize, 
 	}
 	let done = files::write(&folder.join(SAMPLED), places.as_bytes());
 	done.map_err(|e| TaskError::of(&e))?;
-	Ok(listed.len())
+	Ok(kept().count())
 }
 
 impl Trainer {
@@ -115,6 +125,7 @@ impl Trainer {
 				continue;
 			}
 			let relays = self.chain.relays_of(job.id, head.hash).await?;
+			self.note_relay_seats(job, &relays);
 			for relay in relays.iter().filter(|relay| is_own(job, relay, self.me())) {
 				if reported.relays.insert((job.id, relay.id)) {
 					let fields = json!({ "relay": relay.id, "piece": relay.piece });
@@ -149,7 +160,8 @@ impl Trainer {
 			return Ok(());
 		};
 		let folder = self.home.bundle_folder(job.id, &seed);
-		let states = tokio::task::spawn_blocking(move || sample_all(&folder, &places, &stop));
+		let keep = thinned::kept(&job.terms);
+		let states = tokio::task::spawn_blocking(move || sample_all(&folder, keep, &places, &stop));
 		let states = states.await??;
 		let text = format!("samples of {states} states are kept for the seats of a relay");
 		self.report.job(job.id, "sampled", &text, json!({ "states": states }));
@@ -224,9 +236,18 @@ mod tests {
 		let bundle = testing::train(&spec, &table, &out, false, None).unwrap();
 		let (places, stop) = (H256::repeat_byte(5), AtomicBool::new(false));
 		assert!(!is_sampled(&out, &places));
-		assert_eq!(sample_all(&out, &places, &AtomicBool::new(true)), Err(TaskError::Stopped));
+		assert_eq!(
+			sample_all(&out, Thinning::NONE, &places, &AtomicBool::new(true)),
+			Err(TaskError::Stopped)
+		);
 		assert!(!is_sampled(&out, &places), "not before all are there");
-		assert_eq!(sample_all(&out, &places, &stop), Ok(7));
+		assert_eq!(sample_all(&out, Thinning::NONE, &places, &stop), Ok(7));
+		let few = Thinning::every(4.try_into().unwrap());
+		assert_eq!(
+			sample_all(&out, few, &places, &stop),
+			Ok(3),
+			"the first, the fifth and the last"
+		);
 		assert!(is_sampled(&out, &places) && !is_sampled(&out, &H256::zero()));
 		let plan = Plan::of_samples(&spec, &places);
 		for (at, checkpoint) in (0u32..).zip(&bundle.manifest().checkpoints) {

@@ -82,6 +82,7 @@ async fn trainer(folder: &Path, pace: Pace) -> Arc<Trainer> {
 		old_seeds: Mutex::default(),
 		queue: Mutex::default(),
 		rescued: Mutex::default(),
+		relay_seats: Mutex::default(),
 		blobs: Mutex::default(),
 		home,
 		chain,

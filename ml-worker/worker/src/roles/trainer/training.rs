@@ -2,11 +2,12 @@
 //! the processor. A run that is false is not committed to, since its deposit would be lost; it goes on
 //! from the last checkpoint that was computed twice, on the processor.
 
-use super::Trainer;
+use super::{thinned, Trainer};
 use crate::plot;
 use crate::roles::{machine::Lease, report::Reporter, tasks::TaskError};
 use serde_json::json;
 use std::{
+	collections::BTreeSet,
 	path::PathBuf,
 	sync::{
 		atomic::{AtomicBool, Ordering},
@@ -72,6 +73,8 @@ pub(super) struct Training {
 	pub cheat: Option<Cheat>,
 	/// From which the leaves are drawn that are forced to be false.
 	pub secret: Secret,
+	/// Which states stay on disk.
+	pub keep: Thinning,
 	/// Segments that are replayed before the result counts.
 	pub checks: u32,
 	pub stop: Arc<AtomicBool>,
@@ -144,7 +147,7 @@ impl Training {
 		let options = TrainOptions {
 			out: &self.out,
 			resume: true,
-			keep: Thinning::NONE,
+			keep: self.keep,
 			cheat: self.cheat,
 			progress: &mut progress,
 			stop: &self.stop,
@@ -219,7 +222,10 @@ impl Training {
 
 	/// Replays segments on the processor, within `time`.
 	fn check(&self, bundle: &Bundle, time: Duration) -> Checked {
-		let mut segments = self_check::draw(self.checks, bundle.manifest().segments());
+		// Of a run whose states thin out, those are replayed that begin with one that is kept.
+		let drawn = self_check::draw(self.checks, bundle.manifest().segments());
+		let every = self.keep.step();
+		let mut segments: BTreeSet<u32> = drawn.into_iter().map(|at| at - at % every).collect();
 		// A fault of a GPU or of memory looks like a divergence.
 		segments.extend(bundle.manifest().diverged_in());
 		// Without any time it ends at once, however late the thread below begins.
@@ -273,6 +279,7 @@ impl Trainer {
 			seed,
 			cheat: self.cheat,
 			secret: self.secret(job),
+			keep: thinned::kept(&job.terms),
 			checks,
 			stop,
 			report: self.report.clone(),
@@ -324,6 +331,7 @@ mod tests {
 			paths: InputPaths::data(table),
 			cheat: None,
 			secret: [3; 32],
+			keep: Thinning::NONE,
 			checks,
 			stop: Arc::default(),
 			report: Reporter::new("trainer", true, Some(&folder.join("events"))),

@@ -374,7 +374,8 @@ impl Role for VerifierRole {
 		let fetcher = Fetcher::new(2, Duration::from_millis(300), locations)?
 			.over(args.locations.over())
 			.with_stores(args.locations.stores())
-			.with_chain(chain.clone());
+			.with_chain(chain.clone())
+			.as_seat(sender.state_requests());
 		let replayers = Replayers::new(memory, usize::from(args.max_replays));
 		let replayers = replayers.map_err(VerifierError::from)?.on(machine.clone(), Self::NAME);
 		let space = Space::new(quota);

@@ -5,7 +5,7 @@ use super::{
 	sources::{states_url, Source},
 	Verifier,
 };
-use crate::roles::openings::{farthest, Came, Place};
+use crate::roles::openings::{farthest, Came, Place, Unread};
 use serde_json::json;
 use std::{
 	path::Path,
@@ -13,7 +13,7 @@ use std::{
 };
 use trainyard_proof::{
 	bundle::{self, Bundle},
-	verify::movement::{Measure, Walk},
+	verify::movement::{Levels, Measure, Walk},
 };
 use trainyard_protocol::H256;
 
@@ -49,7 +49,8 @@ impl Verifier {
 			Source::Here | Source::Rescued(_) | Source::Submitter => None,
 		};
 		let from = Origin { server, name: source.to_string() };
-		self.moved_at(round, index, (&round.draw.output, KEPT), &from, dir).await
+		let moved = self.moved_at(round, index, (&round.draw.output, KEPT), &from, dir).await;
+		moved.map_err(|unread| unread.why)
 	}
 
 	/// The same at the places that follow from this `output`; what was read is kept in the file of this name.
@@ -60,24 +61,30 @@ impl Verifier {
 		(output, kept): (&H256, &str),
 		source: &Origin<'_>,
 		dir: &Path,
-	) -> Result<Option<u32>, String> {
-		let group = round.audit.groups.get(index).ok_or("there is no such result")?;
+	) -> Result<Option<u32>, Unread> {
+		let group = round.audit.groups.get(index).ok_or("there is no such result".to_owned())?;
 		let base = source.server.map(|server| states_url(server, &group.result));
 		let most_bytes = bundle::max_checkpoint_bytes(&round.spec);
 		let place = Place { folder: dir.to_owned(), base, most_bytes };
-		let no_duty = "it is the duty of another seat";
+		let no_duty = "it is the duty of another seat".to_owned();
 		let measure = Measure::of_seat(round.draw.seat).ok_or(no_duty)?;
 		let listed = Bundle::open(dir).map_err(|e| e.to_string())?;
 		if listed.root() != group.result.bundle_root {
-			return Err("the manifest here is of another result".into());
+			return Err("the manifest here is of another result".to_owned().into());
 		}
 		let listed = listed.manifest().checkpoints.iter().map(|c| (c.step, c.state_hash));
-		let diverged = group.result.diverged;
-		let mut walk = Walk::new(&round.spec, listed, diverged, measure, output);
-		walk.keep_in(&dir.join(kept)).map_err(|e| e.to_string())?;
+		let levels = Levels {
+			spec: &round.spec,
+			checkpoints: listed.collect(),
+			diverged: group.result.diverged,
+			measure,
+			output: *output,
+			every: round.job.terms.keep_every,
+		};
+		let mut read = 0;
 		let (mut came, begun, mut reported) = (Came::default(), Instant::now(), Instant::now());
-		let report = |walk: &Walk<'_>, came: &Came| {
-			let (read, all) = (walk.segments(), group.result.segments);
+		let report = |read: u32, came: &Came| {
+			let all = group.result.segments;
 			let (Came { answers, bytes }, seconds) = (*came, begun.elapsed().as_secs_f64());
 			let text = format!(
 				"result {index}: the movement of {read} of {all} segments is read; {bytes} bytes in \
@@ -91,15 +98,21 @@ impl Verifier {
 			self.report.job(round.job.id, "movement", &text, fields);
 		};
 		let note = |walk: &Walk<'_>, came: &Came| {
+			read = walk.segments();
 			if reported.elapsed() >= REPORTED {
-				report(walk, came);
+				report(read, came);
 				reported = Instant::now();
 			}
 			Ok(())
 		};
-		let farthest = farthest(&mut walk, &place, &self.fetcher, &mut came, note).await;
-		let farthest = farthest.map_err(|why| format!("{}: {why}", source.name))?;
-		report(&walk, &came);
+		// Boxed: what waits for it is large already.
+		let reading = farthest(&levels, (dir, kept), &place, &self.fetcher, &mut came, note);
+		let farthest = Box::pin(reading).await;
+		let farthest = farthest.map_err(|unread| Unread {
+			why: format!("{}: {}", source.name, unread.why),
+			..unread
+		})?;
+		report(read, &came);
 		Ok(farthest)
 	}
 }

@@ -13,7 +13,7 @@ use crate::roles::{
 use serde_json::json;
 use std::path::Path;
 use trainyard_client::{Head, JobView, RelayView};
-use trainyard_program::spec::CheckedSpec;
+use trainyard_program::{spec::CheckedSpec, thinning};
 use trainyard_proof::{
 	bundle::{
 		self, files,
@@ -36,24 +36,30 @@ use trainyard_protocol::{
 /// What is read of the checkpoints of a result.
 struct Listed {
 	plan: Plan,
-	/// Steps and state hashes.
-	checkpoints: Vec<(u32, H256)>,
+	/// Index, steps and state hash of each that is kept.
+	checkpoints: Vec<(u32, u32, H256)>,
 }
 
 impl Listed {
-	/// Returns what the manifest in `dir` lists of this result, to be read at these places; `None` where there is no
-	/// such manifest.
-	fn of(dir: &Path, spec: &CheckedSpec, result: &WorkResult, places: &H256) -> Option<Self> {
+	/// Returns what the manifest in `dir` lists of this result, of which one state in `every` is kept, to be read at these
+	/// places; `None` where there is no such manifest.
+	fn of(
+		dir: &Path,
+		(spec, every): (&CheckedSpec, u32),
+		result: &WorkResult,
+		places: &H256,
+	) -> Option<Self> {
 		let listed = Bundle::open(dir).ok().filter(|bundle| bundle.root() == result.bundle_root)?;
-		let listed = listed.manifest().checkpoints.iter();
-		let checkpoints = listed.map(|c| (c.step, c.state_hash)).collect();
+		let listed = (0u32..).zip(&listed.manifest().checkpoints);
+		let kept = listed.filter(|(at, _)| thinning::keeps(every, *at, result.segments));
+		let checkpoints = kept.map(|(at, c)| (at, c.step, c.state_hash)).collect();
 		Some(Self { plan: Plan::of_samples(spec, places), checkpoints })
 	}
 
 	/// Returns what to ask for, of one checkpoint after the other.
 	fn requests(&self) -> impl Iterator<Item = Vec<Request>> + '_ {
-		let numbered = (0u32..).zip(&self.checkpoints);
-		numbered.map(|(at, (step, state))| self.plan.requests(at, *step, *state))
+		let kept = self.checkpoints.iter();
+		kept.map(|(at, step, state)| self.plan.requests(*at, *step, *state))
 	}
 }
 
@@ -69,16 +75,18 @@ fn is_here(dir: &Path, requests: &[Request]) -> bool {
 	requests.iter().all(shows)
 }
 
-/// Opens the chunk `number` of the samples of a result, which are in `dir` and were read at these places.
+/// Opens the chunk `number` of the samples of a result, which are in `dir` and were read at these places: of one state in
+/// `every`, up to the one of number `last`.
 pub(super) fn chunk_of_samples(
 	dir: &Path,
 	spec: &CheckedSpec,
+	(every, last): (u32, u32),
 	places: &H256,
 	number: u64,
 ) -> Result<ChunkOpening, TaskError> {
 	let lacks = || TaskError::failed("this chunk of the samples is not here");
 	let SampleChunk { checkpoint, place } =
-		relay::sample_chunk(spec, places, number).ok_or_else(lacks)?;
+		relay::sample_chunk(spec, (every, last), places, number).ok_or_else(lacks)?;
 	let leaf = state_leaf(dir, checkpoint).map_err(|e| TaskError::of(&e))?.ok_or_else(lacks)?;
 	let file = dir.join(checkpoint_file(leaf.checkpoint.step));
 	if file.is_file() {
@@ -107,10 +115,11 @@ impl Verifier {
 		let no_places =
 			|| TaskError::failed("it is not drawn yet at which places samples are read");
 		let places = relay.places.ok_or_else(no_places)?;
+		let every = job.terms.keep_every;
 		let here = {
 			let (dir, spec) = (dir.to_owned(), spec.clone());
 			let all = move || {
-				let listed = Listed::of(&dir, &spec, &result, &places);
+				let listed = Listed::of(&dir, (&spec, every), &result, &places);
 				listed.is_some_and(|listed| listed.requests().all(|of| is_here(&dir, &of)))
 			};
 			tokio::task::spawn_blocking(all).await?
@@ -128,7 +137,7 @@ impl Verifier {
 		let from = sources(job, &having, &result, me);
 		for (at, server) in from.iter().enumerate() {
 			let share = super::sources::share(give_up, from.len() - at);
-			let fetching = self.fetch_samples(server, &spec, &result, &places, dir);
+			let fetching = self.fetch_samples(server, (&spec, every), &result, &places, dir);
 			match tokio::time::timeout(share, fetching).await {
 				Ok(Ok(came)) => {
 					let text = format!("samples that are relayed were fetched from {server}");
@@ -150,7 +159,7 @@ impl Verifier {
 	async fn fetch_samples(
 		&self,
 		server: &str,
-		spec: &CheckedSpec,
+		(spec, every): (&CheckedSpec, u32),
 		result: &WorkResult,
 		places: &H256,
 		dir: &Path,
@@ -164,7 +173,8 @@ impl Verifier {
 		let (of, own, at) = (spec.clone(), *result, *places);
 		let folder = dir.to_owned();
 		let listed =
-			tokio::task::spawn_blocking(move || Listed::of(&folder, &of, &own, &at)).await?;
+			tokio::task::spawn_blocking(move || Listed::of(&folder, (&of, every), &own, &at))
+				.await?;
 		let listed = listed.ok_or_else(|| TaskError::failed("the manifest is missing"))?;
 		let base = Some(states_url(server, result));
 		let place = Place { folder: dir.to_owned(), base, most_bytes: limit };

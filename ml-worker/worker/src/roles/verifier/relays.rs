@@ -138,7 +138,11 @@ fn opened(
 	match (relay.piece, relay.places) {
 		(Piece::Rows { .. }, _) => return chunk_of_rows(dir, job, number, stop),
 		(Piece::Samples, Some(places)) => {
-			return chunk_of_samples(dir, &checked(job)?, &places, number);
+			let groups = job.audit.as_ref().map(|audit| &audit.groups[..]).unwrap_or_default();
+			let group = groups.get(relay.group as usize);
+			let last = group.map_or(0, |group| group.result.segments);
+			let of = (job.terms.keep_every, last);
+			return chunk_of_samples(dir, &checked(job)?, of, &places, number);
 		}
 		_ => {}
 	}

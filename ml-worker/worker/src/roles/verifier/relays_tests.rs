@@ -68,15 +68,15 @@ async fn a_state_goes_from_its_trainer_to_a_seat_and_on_to_others() {
 	let spec = scene.job.spec.clone().check().unwrap();
 	let file = checkpoint_file(spec.checkpoint_step(STATE).unwrap());
 	let piece = Piece::State(STATE);
-	let chunks = relay::chunks(&spec, &result, piece);
+	let chunks = relay::chunks(&spec, 1, &result, piece);
 	assert!(chunks > 3);
 	for number in 0..chunks {
 		let opening = chunk_of(&there, &spec, (STATE, &file), number).unwrap();
 		assert!(
-			relay::opens(&spec, &result, (piece, &H256::zero()), number, &opening),
+			relay::opens(&spec, 1, &result, (piece, &H256::zero()), number, &opening),
 			"chunk {number}"
 		);
-		assert!(!relay::opens(&spec, &result, (piece, &H256::zero()), number ^ 1, &opening));
+		assert!(!relay::opens(&spec, 1, &result, (piece, &H256::zero()), number ^ 1, &opening));
 	}
 	assert!(chunk_of(&there, &spec, (STATE, &file), chunks).is_err());
 	assert!(chunk_of(&there, &spec, (STATE + 1, "none"), 0).is_err());
@@ -130,15 +130,15 @@ async fn the_data_go_from_a_trainer_to_a_seat_and_on_to_others() {
 	// Every chunk that a seed can draw opens from what came by another seat, as the chain checks it.
 	let (spec, never) = (scene.job.spec.clone().check().unwrap(), AtomicBool::new(false));
 	let (result, piece) = (scene.audit.groups[1].result, relay_of_rows(&scene, None).piece);
-	let chunks = relay::chunks(&spec, &result, piece);
+	let chunks = relay::chunks(&spec, 1, &result, piece);
 	assert_eq!(chunks, 4, "inputs and labels of those that train and of those that validate");
 	for number in 0..chunks {
 		let opening = chunk_of_rows(&dir("there"), &scene.job, number, &never).unwrap();
 		assert!(
-			relay::opens(&spec, &result, (piece, &H256::zero()), number, &opening),
+			relay::opens(&spec, 1, &result, (piece, &H256::zero()), number, &opening),
 			"chunk {number}"
 		);
-		assert!(!relay::opens(&spec, &result, (piece, &H256::zero()), number ^ 1, &opening));
+		assert!(!relay::opens(&spec, 1, &result, (piece, &H256::zero()), number ^ 1, &opening));
 	}
 	assert!(chunk_of_rows(&dir("there"), &scene.job, chunks, &never).is_err());
 	assert!(chunk_of_rows(&dir("nowhere"), &scene.job, 0, &never).is_err());

@@ -301,6 +301,7 @@ async fn scene_of(folder: tempfile::TempDir, spec: CheckedSpec, paths: InputPath
 			training_blocks: 60,
 			machine: Default::default(),
 			undecided_percent: 20,
+			keep_every: 1,
 		},
 		work: 6_000,
 		training: 6_000,

@@ -76,7 +76,7 @@ async fn samples_go_from_a_trainer_to_a_seat_and_on_to_others() {
 		let mut scene = scene_of_states(wide).await;
 		let spec = scene.job.spec.clone().check().unwrap();
 		let result = scene.audit.groups[INDEX].result;
-		let chunks = relay::chunks(&spec, &result, Piece::Samples);
+		let chunks = relay::chunks(&spec, 1, &result, Piece::Samples);
 		let head = Head { hash: fake::hash(1), number: 10 };
 		let dir = |name: &str| result_folder(&scene.folder.path().join(name), INDEX);
 		let (here, there) = (dir("here"), dir("there"));
@@ -116,11 +116,12 @@ async fn samples_go_from_a_trainer_to_a_seat_and_on_to_others() {
 		// Every chunk that a seed can draw opens from what came by another seat, as the chain checks it.
 		let piece = (Piece::Samples, &PLACES);
 		for number in 0..chunks {
-			let opening = chunk_of_samples(&there, &spec, &PLACES, number).unwrap();
-			assert!(relay::opens(&spec, &result, piece, number, &opening), "chunk {number}");
-			assert!(!relay::opens(&spec, &result, piece, number ^ 1, &opening));
+			let opening =
+				chunk_of_samples(&there, &spec, (1, result.segments), &PLACES, number).unwrap();
+			assert!(relay::opens(&spec, 1, &result, piece, number, &opening), "chunk {number}");
+			assert!(!relay::opens(&spec, 1, &result, piece, number ^ 1, &opening));
 		}
-		assert!(chunk_of_samples(&there, &spec, &PLACES, chunks).is_err());
+		assert!(chunk_of_samples(&there, &spec, (1, result.segments), &PLACES, chunks).is_err());
 
 		// Who picks by them reads at these seats what the whole bundle says.
 		let honest = scene.folder.path().join("honest");

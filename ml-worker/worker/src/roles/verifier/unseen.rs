@@ -18,6 +18,7 @@ use crate::roles::{
 		bundles::{having, servers},
 		large::patience,
 	},
+	openings::Unread,
 	store::StandingRecord,
 	tasks::{stopped, Outcome, TaskError},
 };
@@ -29,7 +30,7 @@ use std::{
 	time::Duration,
 };
 use trainyard_client::{AccountId32, AuditView, GroupVerdict, GroupView, JobView};
-use trainyard_proof::verify::Verdict;
+use trainyard_proof::verify::{movement, Verdict};
 use trainyard_protocol::{audit::AuditPhase, job::BlockNumber, pieces::Piece};
 
 /// The file in which it is kept what was read at the places of a relay.
@@ -62,6 +63,12 @@ pub(super) fn sees_moved(
 ) -> Option<Duty> {
 	let AuditPhase::Standing { .. } = audit.phase else { return None };
 	unseen(audit, me, record).map(|_| Duty::SeeMoved)
+}
+
+/// Returns a segment of a stretch of a result, at random.
+fn any_of(round: &Round<'_>, group: &GroupView, stretch: u32) -> u32 {
+	let (every, last) = (round.job.terms.keep_every, group.result.segments);
+	movement::any_of(every, last, stretch, rand::random())
 }
 
 impl Verifier {
@@ -175,7 +182,13 @@ impl Verifier {
 			// No relay will run any more: what its seats have may still be served.
 			over = asking => {
 				over?;
-				self.read_once(round, of).await
+				Ok(match self.read_once(round, of).await? {
+					// What is kept was shown, and what lies between is withheld: any segment there is as good.
+					Err(Unread { stretch: Some(stretch), .. }) => {
+						Ok(Some(any_of(round, of.1, stretch)))
+					}
+					read => read.map_err(|unread| unread.why),
+				})
 			}
 		}
 	}
@@ -186,7 +199,7 @@ impl Verifier {
 		&self,
 		round: &Round<'_>,
 		(index, group): (usize, &GroupView),
-	) -> Result<Result<Option<u32>, String>, TaskError> {
+	) -> Result<Result<Option<u32>, Unread>, TaskError> {
 		let (job, dir) = (round.job, round.folder_of(index));
 		let number = u32::try_from(index).unwrap_or(u32::MAX);
 		let head = self.chain.head().await?;
@@ -201,17 +214,18 @@ impl Verifier {
 		let others = others(round.audit, self.sender.account());
 		let serving = servers(job, &group.result).into_iter().chain(others);
 		sources.extend(serving.map(|url| (url, round.draw.output, KEPT)));
-		let mut why = "nobody serves it".to_owned();
+		let mut unread = Unread::from("nobody serves it".to_owned());
 		for (url, output, kept) in &sources {
 			let origin = Origin { server: Some(url), name: url.clone() };
 			let reading = self.moved_at(round, index, (output, kept), &origin, &dir);
 			match tokio::time::timeout(LONGEST, reading).await {
 				Ok(Ok(pick)) => return Ok(Ok(pick)),
-				Ok(Err(e)) => why = e,
-				Err(_) => why = format!("{url} is too slow"),
+				// Which stretch it is stays known.
+				Ok(Err(e)) => unread = Unread { stretch: e.stretch.or(unread.stretch), ..e },
+				Err(_) => unread.why = format!("{url} is too slow"),
 			}
 		}
-		Ok(Err(why))
+		Ok(Err(unread))
 	}
 }
 

@@ -5,7 +5,7 @@
 use super::{look::Looking, Whistleblower};
 use crate::roles::{
 	common::bundles::states_url,
-	openings::{farthest, Came, Place},
+	openings::{farthest, stretch_files, Came, Place},
 };
 use serde_json::json;
 use std::{
@@ -15,7 +15,7 @@ use std::{
 };
 use trainyard_proof::{
 	bundle::{max_checkpoint_bytes, Bundle},
-	verify::movement::{Measure, Walk},
+	verify::movement::{any_of, Levels, Measure, Walk},
 };
 use trainyard_protocol::H256;
 
@@ -49,8 +49,11 @@ fn kept(measure: Measure, relayed: bool) -> &'static str {
 /// Removes what was read of a result. Nobody needs it when its segments are chosen.
 pub(super) fn forget(folder: &Path) {
 	for (measure, relayed) in Measure::ALL.into_iter().flat_map(|of| [(of, false), (of, true)]) {
-		// There is none where nothing was read.
-		let _ = std::fs::remove_file(folder.join(kept(measure, relayed)));
+		let kept = kept(measure, relayed);
+		for name in stretch_files(kept).into_iter().chain([kept.to_owned()]) {
+			// There is none where nothing was read.
+			let _ = std::fs::remove_file(folder.join(name));
+		}
 	}
 }
 
@@ -107,11 +110,18 @@ impl Whistleblower {
 	) -> Result<Option<u32>, String> {
 		let Looking { spec, result, .. } = looking;
 		let bundle = Bundle::open(folder).map_err(|e| e.to_string())?;
-		let mut why = "nobody serves it".to_owned();
+		let (mut why, mut guess) = ("nobody serves it".to_owned(), None);
 		for of in sampled {
 			let listed = bundle.manifest().checkpoints.iter().map(|c| (c.step, c.state_hash));
-			let mut walk = Walk::new(spec, listed, result.diverged, measure, &of.random);
-			walk.keep_in(&folder.join(kept(measure, of.relayed))).map_err(|e| e.to_string())?;
+			let levels = Levels {
+				spec,
+				checkpoints: listed.collect(),
+				diverged: result.diverged,
+				measure,
+				output: of.random,
+				every: looking.job.terms.keep_every,
+			};
+			let at = (folder, kept(measure, of.relayed));
 			for server in &of.servers {
 				let base = Some(states_url(server, result));
 				let most_bytes = max_checkpoint_bytes(spec);
@@ -122,15 +132,23 @@ impl Whistleblower {
 					}
 					false => Ok(()),
 				};
-				let reading = farthest(&mut walk, &place, &self.fetcher, came, within);
+				// Boxed: what waits for it is large already.
+				let reading = Box::pin(farthest(&levels, at, &place, &self.fetcher, came, within));
 				match tokio::time::timeout(TURN, reading).await {
 					Ok(Ok(pick)) => return Ok(pick),
-					Ok(Err(e)) => why = e,
+					Ok(Err(unread)) => {
+						// Nobody computes states again for who is no seat: of the stretch any segment is as good.
+						if let Some(stretch) = unread.stretch {
+							let (every, last) = (levels.every, result.segments);
+							guess = Some(any_of(every, last, stretch, rand::random()));
+						}
+						why = unread.why;
+					}
 					// What came is kept: the next one goes on.
 					Err(_) => why = format!("{server} is too slow"),
 				}
 			}
 		}
-		Err(why)
+		guess.map_or(Err(why), |segment| Ok(Some(segment)))
 	}
 }

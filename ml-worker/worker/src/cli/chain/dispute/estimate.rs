@@ -87,7 +87,7 @@ impl Costs {
 		let parts = Parts::of(spec);
 		let rates = &Rates::runtime_for(spec);
 		let replays = terms.replayed_by_all(spec.segments());
-		let lacking = Needs::of(spec).lacking(replays, blob::room().rescue);
+		let lacking = Needs::of(spec).lacking(replays, blob::room().rescue, terms.keep_every);
 		let sums = Sums::of(spec, terms, &parts, &lacking, rates).context(overflow)?;
 		let deposit = fees::challenge_deposit(spec, &parts, compute_per_ut).context(overflow)?;
 		let flop = parts.defence_flop(spec)?;

@@ -1,0 +1,305 @@
+//! States that a trainer does not keep: who may have them computed again, and in which order that is done.
+//!
+//! What lies between two kept states is a *stretch* ([`trainyard_program::thinning`]), and all of its states are
+//! computed at once. One stretch is computed at a time, in the order of the checkpoints, so that one pass serves all who
+//! ask. Two stretches of a result lie on disk at most; before a third one is computed the one goes that was served
+//! longest ago.
+//!
+//! Computing costs the trainer, so nobody but a [reader](Thinned::readers) may ask for it, who signs what it asks for
+//! ([`seat`]), and each for as many stretches as its duties read. A stranger is refused, and asks on chain.
+
+use std::{
+	collections::{BTreeMap, BTreeSet, HashMap},
+	path::PathBuf,
+	sync::{Arc, Mutex, MutexGuard, PoisonError},
+	time::{Duration, Instant},
+};
+use tokio::sync::Notify;
+use trainyard_client::{seat::StateRequest, AccountId32};
+use trainyard_program::thinning;
+use trainyard_proof::{bundle::manifest::checkpoint_file, inputs::InputPaths};
+use trainyard_protocol::{JobId, H256};
+
+/// Stretches of a result that lie on disk at once.
+const MOST_MADE: usize = 2;
+/// For how long a stretch stays after something of it was served: others who wait for it ask again within this time.
+const SERVED_STAY: Duration = Duration::from_secs(15);
+/// For how long a stretch stays of which nothing is fetched.
+const STAY: Duration = Duration::from_secs(60);
+/// Seconds after which a client is told to come again.
+pub const AGAIN: u32 = 5;
+
+/// A result of which not all states are kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Thinned {
+	/// The job.
+	pub job: JobId,
+	/// The chain.
+	pub genesis: H256,
+	/// The round of its audit: who asked for how much counts for one round.
+	pub round: u32,
+	/// Its folder.
+	pub folder: PathBuf,
+	/// The files that the job reads.
+	pub inputs: InputPaths,
+	/// One state in so many is kept.
+	pub every: u32,
+	/// Steps done at each checkpoint.
+	pub steps: Vec<u32>,
+	/// The seats of its audit and of its relays.
+	pub readers: BTreeSet<AccountId32>,
+	/// Stretches that each of them may have computed.
+	pub most: u32,
+}
+
+impl Thinned {
+	fn last(&self) -> u32 {
+		u32::try_from(self.steps.len().saturating_sub(1)).unwrap_or(u32::MAX)
+	}
+
+	/// Returns the stretch in which the state after so many steps lies; `None` for one that is kept, or that there is
+	/// none of.
+	fn stretch(&self, step: u32) -> Option<u32> {
+		let index = u32::try_from(self.steps.iter().position(|of| *of == step)?).ok()?;
+		thinning::stretch_of(self.every, index, self.last())
+	}
+
+	/// Returns the steps of the states of a stretch that are not kept.
+	fn steps_of(&self, stretch: u32) -> Vec<u32> {
+		let within = |step: &u32| self.stretch(*step) == Some(stretch);
+		self.steps.iter().copied().filter(within).collect()
+	}
+
+	fn files_of(&self, stretch: u32) -> Vec<PathBuf> {
+		let file = |step| self.folder.join(checkpoint_file(step));
+		self.steps_of(stretch).into_iter().map(file).collect()
+	}
+}
+
+/// What is said to whoever asks for a state that is not there. Each is a sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Said {
+	/// It is computed again: ask later.
+	Wait(String),
+	/// It is not computed for whoever asks.
+	Refused(String),
+	/// It could not be computed.
+	Failed(String),
+}
+
+/// A stretch that is to be computed.
+#[derive(Clone, Debug)]
+pub struct Work {
+	/// Of which result.
+	pub of: Arc<Thinned>,
+	/// Which.
+	pub stretch: u32,
+	/// The steps of its states.
+	pub steps: Vec<u32>,
+	/// Files that go first.
+	pub remove: Vec<PathBuf>,
+}
+
+/// What is to be done next.
+#[derive(Debug)]
+pub enum Next {
+	/// Nothing.
+	Idle,
+	/// Nothing yet: what lies on disk may still be fetched.
+	Later(Duration),
+	/// This.
+	Work(Work),
+}
+
+/// A stretch on disk.
+struct Made {
+	at: Instant,
+	served: Option<Instant>,
+}
+
+impl Made {
+	/// Returns for how long it stays.
+	fn stays(&self) -> Duration {
+		let left = |from: Instant, stay: Duration| stay.saturating_sub(from.elapsed());
+		match self.served {
+			Some(served) => left(served, SERVED_STAY),
+			None => left(self.at, STAY),
+		}
+	}
+}
+
+/// What is asked of the result of a job.
+#[derive(Default)]
+struct Desk {
+	round: u32,
+	wanted: BTreeSet<u32>,
+	asked: BTreeMap<AccountId32, BTreeSet<u32>>,
+	made: BTreeMap<u32, Made>,
+	failed: BTreeMap<u32, String>,
+	/// The stretch that was computed last: the next one is behind it.
+	cursor: u32,
+}
+
+#[derive(Default)]
+struct Inner {
+	/// By each root under which it is served.
+	thinned: HashMap<H256, Arc<Thinned>>,
+	desks: BTreeMap<JobId, Desk>,
+	running: Option<(JobId, u32)>,
+}
+
+/// The results of a trainer of which not all states are kept. Clones share it.
+#[derive(Clone, Default)]
+pub struct Dropped {
+	inner: Arc<Mutex<Inner>>,
+	asked: Arc<Notify>,
+}
+
+impl Dropped {
+	fn locked(&self) -> MutexGuard<'_, Inner> {
+		self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+	}
+
+	/// Serves exactly these from now on, by the roots under which they are served. What lies on disk of one that is new
+	/// here, after a restart, counts as computed.
+	pub fn set(&self, thinned: HashMap<H256, Arc<Thinned>>) {
+		let mut inner = self.locked();
+		let jobs: BTreeMap<JobId, &Arc<Thinned>> =
+			thinned.values().map(|of| (of.job, of)).collect();
+		inner.desks.retain(|job, _| jobs.contains_key(job));
+		for (job, of) in jobs {
+			let desk = inner.desks.entry(job).or_insert_with(|| Desk {
+				made: (0..thinning::stretches(of.every, of.last()))
+					.filter(|stretch| of.files_of(*stretch).iter().any(|file| file.is_file()))
+					.map(|stretch| (stretch, Made { at: Instant::now(), served: None }))
+					.collect(),
+				..Desk::default()
+			});
+			if desk.round != of.round {
+				(desk.round, desk.asked) = (of.round, BTreeMap::new());
+			}
+			desk.asked.retain(|who, _| of.readers.contains(who));
+		}
+		inner.thinned = thinned;
+	}
+
+	/// Returns what is said to somebody who asks for the state after `step` steps of the result that is served by
+	/// `root`, whose file is not there, and who signed that by `header`. `None` where there is no such state, or it is
+	/// kept.
+	pub fn ask(&self, root: &H256, step: u32, header: Option<&str>) -> Option<Said> {
+		let mut inner = self.locked();
+		let of = inner.thinned.get(root)?.clone();
+		let stretch = of.stretch(step)?;
+		let request = StateRequest { genesis: of.genesis, root: *root, step };
+		let Some(who) = header.and_then(|header| request.signer(header)) else {
+			return Some(Said::Refused(
+				"this state is not kept. It is computed again for seats of the job's audit and of its relays, who \
+				 sign for it (header trainyard-seat); whoever else lacks it asks on chain, by Verification.request"
+					.into(),
+			));
+		};
+		if !of.readers.contains(&who) {
+			return Some(Said::Refused(format!(
+				"this state is not kept, and it is computed again for seats of the job's audit and of its relays \
+				 alone: {who} is none. Whoever else lacks it asks on chain, by Verification.request"
+			)));
+		}
+		let running = inner.running;
+		let desk = inner.desks.entry(of.job).or_default();
+		let own = desk.asked.entry(who).or_default();
+		if !own.contains(&stretch) && own.len() >= of.most as usize {
+			return Some(Said::Refused(format!(
+				"states of {} stretches were computed for you in this round, and no seat reads more of a result",
+				of.most
+			)));
+		}
+		own.insert(stretch);
+		// What is not there was removed.
+		desk.made.remove(&stretch);
+		if running != Some((of.job, stretch)) {
+			desk.wanted.insert(stretch);
+		}
+		if let Some(why) = desk.failed.remove(&stretch) {
+			return Some(Said::Failed(why));
+		}
+		let before = desk.wanted.iter().filter(|at| **at != stretch).count();
+		self.asked.notify_one();
+		Some(Said::Wait(format!(
+			"this state is not kept: it is computed again, with the others of its stretch, and {before} others are \
+			 asked for. Ask again in {AGAIN} seconds"
+		)))
+	}
+
+	/// Notes that the state after `step` steps was served.
+	pub fn served(&self, root: &H256, step: u32) {
+		let mut inner = self.locked();
+		let Some(of) = inner.thinned.get(root).cloned() else { return };
+		let made = of.stretch(step).zip(inner.desks.get_mut(&of.job));
+		if let Some(made) = made.and_then(|(stretch, desk)| desk.made.get_mut(&stretch)) {
+			made.served = Some(Instant::now());
+		}
+	}
+
+	/// Waits until somebody asks for something.
+	pub async fn wait(&self) {
+		self.asked.notified().await;
+	}
+
+	/// Returns what is to be done next. Whoever has work ends it by [`Self::done`].
+	pub fn next(&self) -> Next {
+		let mut inner = self.locked();
+		let inner = &mut *inner;
+		let (mut later, mut work) = (None, None);
+		for (job, desk) in &mut inner.desks {
+			let Some(of) = inner.thinned.values().find(|of| of.job == *job) else { continue };
+			let behind = desk.wanted.range(desk.cursor..).next();
+			let Some(stretch) = behind.or(desk.wanted.first()).copied() else { continue };
+			let mut remove = Vec::new();
+			if desk.made.len() >= MOST_MADE {
+				let oldest = desk.made.iter().min_by_key(|(_, made)| (made.stays(), made.at));
+				let Some((going, stays)) = oldest.map(|(at, made)| (*at, made.stays())) else {
+					continue;
+				};
+				if !stays.is_zero() {
+					later = Some(later.map_or(stays, |later: Duration| later.min(stays)));
+					continue;
+				}
+				remove = of.files_of(going);
+				desk.made.remove(&going);
+			}
+			desk.wanted.remove(&stretch);
+			desk.cursor = stretch;
+			let steps = of.steps_of(stretch);
+			work = Some(Work { of: of.clone(), stretch, steps, remove });
+			break;
+		}
+		match (work, later) {
+			(Some(work), _) => {
+				inner.running = Some((work.of.job, work.stretch));
+				Next::Work(work)
+			}
+			(None, Some(later)) => Next::Later(later),
+			(None, None) => Next::Idle,
+		}
+	}
+
+	/// Notes that a stretch was computed, or why it could not be.
+	pub fn done(&self, work: &Work, made: Result<(), String>) {
+		let mut inner = self.locked();
+		inner.running = None;
+		let Some(desk) = inner.desks.get_mut(&work.of.job) else { return };
+		match made {
+			Ok(()) => {
+				desk.made.insert(work.stretch, Made { at: Instant::now(), served: None });
+				desk.failed.remove(&work.stretch);
+			}
+			Err(why) => {
+				desk.failed.insert(work.stretch, why);
+			}
+		}
+	}
+}
+
+#[cfg(test)]
+#[path = "dropped_tests.rs"]
+mod tests;
