@@ -30,6 +30,7 @@ export const DEFAULT_TERMS = {
 	apply_blocks: 10,
 	training_blocks: 120,
 	undecided_percent: 20,
+	keep_every: 1,
 };
 
 /**
@@ -193,7 +194,7 @@ export async function jobFromFlags(flags) {
 	if (flags['audit-fee']) terms.audit_fee = parseAmount(flags['audit-fee'], '--audit-fee').toString();
 	for (const key of [
 		...['replicas', 'verifiers', 'audit-segments', 'apply-blocks', 'training-blocks'],
-		'undecided-percent',
+		...['undecided-percent', 'keep-every'],
 	]) {
 		if (flags[key]) terms[key.replaceAll('-', '_')] = integer(flags[key], `--${key}`);
 	}
@@ -325,6 +326,7 @@ const FIELDS = {
 		training_blocks: COUNT,
 		machine: (value) => value === undefined || MACHINES.includes(value),
 		undecided_percent: (value) => value === undefined || PERCENT(value),
+		keep_every: (value) => value === undefined || (COUNT(value) && value > 0),
 	},
 };
 
@@ -421,10 +423,11 @@ const variantName = (name) => NAMES[name] ?? pascal(name);
 /**
  * The arguments of `taskMarket.submitJob`, as polkadot.js takes them. A job without
  * `audit_fee` gets none, see `withAuditFee`; one without `machine` is for the smallest class, and
- * one without `undecided_percent` pays 20 % where the audit decides nothing.
+ * one without `undecided_percent` pays 20 % where the audit decides nothing. Of one without `keep_every` trainers keep
+ * all states.
  */
 export function toChain({ spec, terms }) {
-	const { audit_fee = '0', machine = 'gib8', undecided_percent = 20 } = terms;
-	const filled = { ...terms, audit_fee, machine: variantName(machine), undecided_percent };
+	const { audit_fee = '0', machine = 'gib8', undecided_percent = 20, keep_every = 1 } = terms;
+	const filled = { ...terms, audit_fee, machine: variantName(machine), undecided_percent, keep_every };
 	return { spec: chainForm(spec), terms: camelKeys(filled) };
 }

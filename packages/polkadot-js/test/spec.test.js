@@ -111,6 +111,12 @@ test('flags become a job', async () => {
 		() => checkJob({ spec, terms: { ...terms, undecided_percent: 101 } }),
 		/terms\.undecided_percent: 101 is not possible/,
 	);
+	// All states are kept where a job says nothing else.
+	const { keep_every, ...plain } = terms;
+	assert.equal(keep_every, 1);
+	assert.equal(toChain({ spec, terms: plain }).terms.keepEvery, 1);
+	assert.equal(toChain({ spec, terms: { ...terms, keep_every: 20 } }).terms.keepEvery, 20);
+	assert.throws(() => checkJob({ spec, terms: { ...terms, keep_every: 0 } }), /terms\.keep_every: 0 is not possible/);
 });
 
 test('without an audit fee the least that the chain takes is set, and one that is too low or too high is named', async () => {

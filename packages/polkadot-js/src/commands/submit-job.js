@@ -50,6 +50,10 @@ export default {
 			value: 'N',
 			help: 'part of the pay, in percent, for a result that the audit cannot decide; default 20',
 		},
+		'keep-every': {
+			value: 'N',
+			help: 'trainers keep one state in so many and compute the others again where a seat asks; default 1, by which they keep all',
+		},
 		'max-fee': {
 			value: 'TRY',
 			help: 'most protocol fee for one ut of training; default: twice what the chain quotes',
