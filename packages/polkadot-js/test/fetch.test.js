@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { u8aToHex } from '@polkadot/util';
+import { chunkCid } from '../src/cid.js';
 import { fetchBlob, modelRootOf } from '../src/commands/fetch-model.js';
+import { blobCids } from '../src/commands/model-cids.js';
 import { blake2, cutBlob } from '../src/hash.js';
 
 const bytes = Uint8Array.from({ length: 30_000 }, (_, i) => (i * 7) % 251);
@@ -18,7 +20,10 @@ function fakeNode({ serve = (chunk) => chunk, hashes = (hash) => hash, view = {}
 		call: {
 			trainyardApi: {
 				blob: async (wanted) => (wanted === root ? some(blob) : none),
-				chunkHash: async (_, index) => some({ toU8a: () => hashes(blake2(cut.chunks[index]), index) }),
+				chunkHash: async (_, index) => {
+					const hash = hashes(blake2(cut.chunks[index]), index);
+					return hash ? some({ toU8a: () => hash }) : none;
+				},
 			},
 		},
 		_rpcCore: {
@@ -82,4 +87,26 @@ test('the model of a job is the accepted one', async () => {
 	job.replicas.pop();
 	await assert.rejects(modelRootOf(withJob(job), 3), /job 3 has no accepted model \(rejected\)/);
 	await assert.rejects(modelRootOf(withJob(null), 3), /there is no job 3/);
+});
+
+test('chunks have the names that IPFS has for them', async () => {
+	// As the package multiformats writes it.
+	assert.equal(
+		chunkCid(blake2(new TextEncoder().encode('hello world'))),
+		'bafk2bzaceaswza5ss4iu2ia3galz6pyo6dfm5f4dmiw2lf2de22dmf4k533ba',
+	);
+	assert.throws(() => chunkCid(new Uint8Array(31)), /a hash has 32 bytes, not 31/);
+	const { size, cids } = await blobCids(fakeNode(), root);
+	assert.deepEqual([size, cids.length], [30_000, 8]);
+	assert.deepEqual(
+		cids,
+		cut.chunks.map((chunk) => chunkCid(blake2(chunk))),
+	);
+});
+
+test('chunks that are not there have no names', async () => {
+	await assert.rejects(blobCids(fakeNode(), u8aToHex(blake2(bytes))), /the chain has no blob/);
+	await assert.rejects(blobCids(fakeNode({ view: { missing: [1, 2] } }), root), /2 of 8 chunks are missing/);
+	const hashes = (hash, index) => (index === 3 ? null : hash);
+	await assert.rejects(blobCids(fakeNode({ hashes }), root), /chunk 3 of blob 0x[0-9a-f]{64} went away/);
 });

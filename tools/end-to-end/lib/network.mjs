@@ -57,8 +57,8 @@ export class Network {
 		this.fleet = new Fleet(join(folder, 'logs'));
 	}
 
-	/** Starts the node of the development chain; resolves when it makes blocks. */
-	async startNode({ rpcPort } = {}) {
+	/** Starts the node of the development chain, with `flags` beside its own; resolves when it makes blocks. */
+	async startNode({ rpcPort, flags = [] } = {}) {
 		this.rpcPort ??= rpcPort ?? (await portNear(9944));
 		this.p2pPort ??= await anyPort();
 		this.url = `ws://127.0.0.1:${this.rpcPort}`;
@@ -76,6 +76,7 @@ export class Network {
 			// polkadot.js Apps is a page of another origin.
 			'--rpc-cors',
 			'all',
+			...flags,
 		]);
 		await until(
 			'the node makes a block',

@@ -20,12 +20,8 @@ export async function modelRootOf(api, id) {
 	return good.reveal.model_root;
 }
 
-/**
- * Fetches the blob with this root chunk by chunk and checks it: each chunk against its
- * length and the hash that the chain holds for it, then all of them, by their BLAKE3 hash,
- * against the root. Returns the bytes.
- */
-export async function fetchBlob(api, root, progress = () => {}) {
+/** Length and number of chunks of the blob with this root, of which the chain has every chunk. */
+export async function wholeBlob(api, root) {
 	const view = await api.call.trainyardApi.blob(root);
 	if (view.isNone) throw new UserError(`the chain has no blob ${root} (or its time is over)`);
 	const blob = view.unwrap();
@@ -36,7 +32,16 @@ export async function fetchBlob(api, root, progress = () => {}) {
 			`the blob ${root} is not complete: ${blob.missing.length} of ${blob.chunks} chunks are missing`,
 		);
 	}
-	const count = chunkCount(size);
+	return { size, count: chunkCount(size) };
+}
+
+/**
+ * Fetches the blob with this root chunk by chunk and checks it: each chunk against its
+ * length and the hash that the chain holds for it, then all of them, by their BLAKE3 hash,
+ * against the root. Returns the bytes.
+ */
+export async function fetchBlob(api, root, progress = () => {}) {
+	const { size, count } = await wholeBlob(api, root);
 	const chunks = [];
 	for (let index = 0; index < count; index++) {
 		const where = `chunk ${index} of ${count} of blob ${root}`;
