@@ -15,7 +15,7 @@ import { CID } from 'multiformats/cid';
 import { from } from 'multiformats/hashes/hasher';
 import { trainyard } from './network.mjs';
 
-// Node.js has it since version 22, and helia's packages use it.
+// Helia's packages use what Node.js has since version 22, and since 19.
 Promise.withResolvers ??= function () {
 	let resolve, reject;
 	const promise = new this((yes, no) => {
@@ -23,6 +23,18 @@ Promise.withResolvers ??= function () {
 	});
 	return { promise, resolve, reject };
 };
+
+globalThis.CustomEvent ??= class extends Event {
+	constructor(type, options = {}) {
+		super(type, options);
+		this.detail = options.detail ?? null;
+	}
+};
+
+/** Milliseconds without a byte after which helia leaves a stream: 5,000 by itself, in which a busy machine says nothing. */
+const PATIENCE = 60_000;
+/** Seconds after which a wish is said again. Helia says it once, and a stream that is replaced may lose it. */
+const AGAIN = 10;
 
 /** The hash of the CIDs of chunks, which helia does not bring. */
 const blake2b256 = from({ name: 'blake2b-256', code: 0xb220, encode: trainyard.blake2 });
@@ -41,7 +53,10 @@ export class IpfsClient {
 			services: { identify: identify() },
 		});
 		const broker = (components) => {
-			const bitswap = createBitswap(components, { hashLoader: { getHasher: async () => blake2b256 } });
+			const bitswap = createBitswap(components, {
+				hashLoader: { getHasher: async () => blake2b256 },
+				messageReceiveTimeout: PATIENCE,
+			});
 			client.bitswap = bitswap;
 			return {
 				name: 'bitswap',
@@ -74,8 +89,15 @@ export class IpfsClient {
 	}
 
 	/** The bytes with this CID, from any peer: at once where they came before. */
-	get(cid, { seconds }) {
-		return this.helia.blockstore.get(CID.parse(cid), { signal: AbortSignal.timeout(seconds * 1_000) });
+	async get(cid, { seconds }) {
+		for (let left = seconds; ; left -= AGAIN) {
+			const signal = AbortSignal.timeout(Math.min(left, AGAIN) * 1_000);
+			try {
+				return await this.helia.blockstore.get(CID.parse(cid), { signal });
+			} catch (error) {
+				if (!signal.aborted || left <= AGAIN) throw error;
+			}
+		}
 	}
 
 	/** The bytes with this CID from this one peer; fails as soon as it says that it has none. */
