@@ -9,15 +9,17 @@
 //! | `GET /health` | `ok` |
 //!
 //! Only what was registered is served, so a result is not shown before it is revealed.
-//! Files are streamed; `Range: bytes=N-` resumes a download. Connections are limited in
-//! number and time, see [`Limits`]. Few checkpoints are opened at once: whoever comes then is told to
-//! come again (status 503). So is a seat that asks for a state which is not kept: it is computed again ([`dropped`]), and
+//! Files are streamed, in whole or one part of them (`Range`), so ordinary clients resume a download.
+//! A file by its content hash has this hash as its `ETag`. Connections are limited in number and time,
+//! see [`Limits`]. Few checkpoints are opened at once: whoever comes then is told to come again (status
+//! 503). So is a seat that asks for a state which is not kept: it is computed again ([`dropped`]), and
 //! whoever is no seat is refused (status 403).
 
 pub mod dropped;
 mod endpoint;
 mod limits;
 mod openings;
+mod part;
 
 pub use endpoint::Endpoint;
 pub use limits::Limits;
@@ -32,6 +34,7 @@ use axum::{
 use dropped::{Dropped, Said};
 use limits::Limited;
 use openings::Openings;
+use part::Part;
 use std::{
 	collections::HashMap,
 	io::{ErrorKind, SeekFrom},
@@ -113,8 +116,7 @@ impl Shelf {
 			let folder = self.read().bundles.get(&parse_hash(root)?)?.clone();
 			return bundle::servable(file).then(|| bundle::shown_file(&folder, file));
 		}
-		let hash = parse_hash(path.strip_prefix("/blob/")?)?;
-		self.read().blobs.get(&hash).cloned()
+		self.read().blobs.get(&blob_of(path)?).cloned()
 	}
 }
 
@@ -139,6 +141,11 @@ pub fn state_of(path: &str) -> Option<(H256, u32)> {
 		None => manifest::step_of(file),
 	};
 	Some((parse_hash(root)?, step?))
+}
+
+/// Returns the content hash that a request path names.
+fn blob_of(path: &str) -> Option<H256> {
+	parse_hash(path.strip_prefix("/blob/")?)
 }
 
 /// Reads a hash as it is in a URL: 64 hex digits, with or without 0x.
@@ -221,16 +228,13 @@ async fn answer(State((shelf, openings)): State<(Shelf, Openings)>, request: Req
 		};
 	}
 	let Some(file) = shelf.find(&path) else { return not_found() };
-	let start = match request.headers().get(header::RANGE).map(range_start) {
-		None => 0,
-		Some(Some(start)) => start,
-		Some(None) => {
-			return (StatusCode::RANGE_NOT_SATISFIABLE, "only ranges like bytes=N-\n")
-				.into_response()
-		}
-	};
+	let tag = blob_of(&path).map(|hash| format!("\"{}\"", hex::encode(hash)));
 	let head_only = request.method() == Method::HEAD;
-	match send(&file, start, head_only).await {
+	let part = match head_only {
+		true => Part::Whole,
+		false => Part::asked(request.headers(), tag.as_deref()),
+	};
+	match send(&file, part, head_only, tag).await {
 		Ok(response) => response,
 		Err(e) if e.kind() == ErrorKind::NotFound => not_found(),
 		Err(e) => {
@@ -265,36 +269,40 @@ async fn not_kept(shelf: &Shelf, path: &str, signed: Option<String>) -> Option<R
 	})
 }
 
-/// Returns `N` of `bytes=N-`; `None` for every other range.
-fn range_start(value: &HeaderValue) -> Option<u64> {
-	value.to_str().ok()?.strip_prefix("bytes=")?.strip_suffix('-')?.parse().ok()
-}
-
-async fn send(path: &Path, start: u64, head_only: bool) -> std::io::Result<Response> {
+async fn send(
+	path: &Path,
+	part: Part,
+	head_only: bool,
+	tag: Option<String>,
+) -> std::io::Result<Response> {
 	let mut file = File::open(path).await?;
 	let metadata = file.metadata().await?;
 	if !metadata.is_file() {
 		return Err(ErrorKind::NotFound.into());
 	}
 	let size = metadata.len();
-	if start > size || (start == size && start > 0) {
+	let Some((start, end)) = part.place(size) else {
 		let mut response = (StatusCode::RANGE_NOT_SATISFIABLE, "past the end\n").into_response();
 		insert(&mut response, header::CONTENT_RANGE, format!("bytes */{size}"));
 		return Ok(response);
-	}
+	};
+	let length = end.saturating_sub(start);
 	file.seek(SeekFrom::Start(start)).await?;
-	debug!("serving {} from byte {start}", path.display());
+	debug!("serving {length} bytes of {} from byte {start}", path.display());
 	let body = match head_only {
 		true => Body::empty(),
-		false => Body::from_stream(pieces(file, size - start)),
+		false => Body::from_stream(pieces(file, length)),
 	};
 	let mut response = Response::new(body);
 	insert(&mut response, header::CONTENT_TYPE, "application/octet-stream".into());
-	insert(&mut response, header::CONTENT_LENGTH, (size - start).to_string());
+	insert(&mut response, header::CONTENT_LENGTH, length.to_string());
 	insert(&mut response, header::ACCEPT_RANGES, "bytes".into());
-	if start > 0 {
+	if let Some(tag) = tag {
+		insert(&mut response, header::ETAG, tag);
+	}
+	if length < size {
 		*response.status_mut() = StatusCode::PARTIAL_CONTENT;
-		let range = format!("bytes {start}-{}/{size}", size - 1);
+		let range = format!("bytes {start}-{}/{size}", end.saturating_sub(1));
 		insert(&mut response, header::CONTENT_RANGE, range);
 	}
 	Ok(response)
@@ -427,9 +435,64 @@ mod tests {
 		assert_eq!(raw(&server, &url, &range("bytes=4-")).await, (206, "456789".into()));
 		assert_eq!(raw(&server, &url, &range("bytes=0-")).await.1, "0123456789");
 		assert_eq!(raw(&server, &url, &range("bytes=10-")).await.0, 416);
-		assert_eq!(raw(&server, &url, &range("bytes=1-2")).await.0, 416);
+		assert_eq!(raw(&server, &url, &range("bytes=1-2")).await, (206, "12".into()));
+		assert_eq!(raw(&server, &url, &range("bytes=8-99")).await, (206, "89".into()));
+		assert_eq!(raw(&server, &url, &range("bytes=-3")).await, (206, "789".into()));
+		assert_eq!(raw(&server, &url, &range("bytes=-0")).await.0, 416);
+		for passed_over in ["bytes=2-1", "bytes=0-1,3-4", "lines=1-2"] {
+			assert_eq!(raw(&server, &url, &range(passed_over)).await.0, 200, "{passed_over}");
+		}
 		shelf.set(HashMap::new(), HashMap::new());
 		assert_eq!(raw(&server, &url, "").await.0, 404);
+	}
+
+	/// As browsers and download managers do: they have a part and its tag, and ask for the rest.
+	#[tokio::test]
+	async fn an_ordinary_client_resumes() {
+		let (dir, root) = a_bundle();
+		let state = "checkpoints/step-00000050.safetensors";
+		let path = dir.path().join("bundle").join(state);
+		let bytes: Vec<u8> = (0..3 * PIECE + 5).map(|at| (at % 251) as u8).collect();
+		std::fs::write(&path, &bytes).unwrap();
+		let (hash, _) = hash::file(&path).unwrap();
+		let shelf = Shelf::default();
+		let bundles = HashMap::from([(root, dir.path().join("bundle"))]);
+		shelf.set(bundles, HashMap::from([(hash, path)]));
+		let server = serve(shelf).await;
+		let client = reqwest::Client::builder().no_proxy().build().unwrap();
+		let blob = format!("http://{}/blob/{}", server.address(), hex::encode(hash));
+		let bundle = format!("http://{}/bundle/{}/{state}", server.address(), hex::encode(root));
+		for url in [blob, bundle] {
+			let ask = |range: &str, tag: Option<&str>| {
+				let request = client.get(&url).header("range", range);
+				match tag {
+					Some(tag) => request.header("if-range", tag),
+					None => request,
+				}
+				.send()
+			};
+			let half = 2 * PIECE + 1;
+			let first = ask(&format!("bytes=0-{}", half - 1), None).await.unwrap();
+			assert_eq!(first.status(), 206);
+			let named = |name: &str| Some(first.headers().get(name)?.to_str().unwrap().to_owned());
+			assert_eq!(named("accept-ranges").as_deref(), Some("bytes"));
+			let (end, size) = (half - 1, bytes.len());
+			assert_eq!(named("content-range"), Some(format!("bytes 0-{end}/{size}")));
+			let tag = named("etag");
+			let mut got = first.bytes().await.unwrap().to_vec();
+			assert_eq!(got.len(), half);
+			let rest = ask(&format!("bytes={half}-"), tag.as_deref()).await.unwrap();
+			assert_eq!(rest.status(), 206);
+			got.extend(rest.bytes().await.unwrap());
+			assert!(got == bytes, "{url}");
+			// What it has is of another file: it begins again.
+			let again = ask(&format!("bytes={half}-"), Some("\"other\"")).await.unwrap();
+			assert_eq!(again.status(), 200);
+			assert!(again.bytes().await.unwrap() == bytes);
+			let head = client.head(&url).header("range", "bytes=5-").send().await.unwrap();
+			assert_eq!(head.status(), 200);
+			assert_eq!(head.headers()["content-length"], size.to_string().as_str());
+		}
 	}
 
 	#[tokio::test]
@@ -490,15 +553,5 @@ mod tests {
 		let mut got = Vec::new();
 		let _ = stream.read_to_end(&mut got).await;
 		assert!((got.len() as u64) < size, "{} bytes", got.len());
-	}
-
-	#[test]
-	fn ranges_have_one_form() {
-		let start = |s: &str| range_start(&HeaderValue::from_str(s).unwrap());
-		assert_eq!(start("bytes=0-"), Some(0));
-		assert_eq!(start("bytes=12-"), Some(12));
-		for bad in ["bytes=1-2", "bytes=-5", "bytes=", "items=1-", "bytes=1-,5-"] {
-			assert_eq!(start(bad), None, "{bad}");
-		}
 	}
 }
