@@ -167,12 +167,11 @@ async function run(steps, network) {
 	const text = join(folder, 'text.txt');
 	copyFileSync(join(ROOT, 'ml-worker/examples/data/alice.txt'), text);
 	const workers = {};
-	const parts = {};
-	const peaks = new Peaks();
 	let data;
 
 	const api = await steps.step('Start a development chain', async () => {
-		await network.startNode();
+		// It is asked for the events of all its blocks at the end.
+		await network.startNode({ flags: ['--state-pruning', 'archive'] });
 		const api = await network.connect();
 		data = await serveFiles([text]);
 		const set = [
@@ -306,11 +305,15 @@ async function run(steps, network) {
 		note((await fleet.must('dispute', network.workerBinary, story)).stdout.trimEnd());
 	});
 
+	return { data };
+}
+
+/** Says what was measured: also where a run of an hour fails. */
+function tell(network) {
 	parts.chain = { bytes: bytesIn(join(network.folder, 'chain')) };
 	for (const [name, bytes] of Object.entries(peaks.stop())) parts[name] = { ...parts[name], memory: bytes };
 	console.log(`\n${bold('Parts')}\n\n${table(parts)}`);
 	if (options.json) writeFileSync(options.json, `${JSON.stringify({ options, parts }, null, '\t')}\n`);
-	return { data };
 }
 
 /** Bytes, seconds and memory of each part. */
@@ -327,13 +330,17 @@ function table(parts) {
 }
 
 const steps = new Steps();
+const parts = {};
+const peaks = new Peaks();
 let network, found;
 try {
 	prepareFolder();
 	network = new Network({ folder: join(folder, 'run'), bin: options.bin ?? defaultBin() });
 	found = await run(steps, network);
+	tell(network);
 	console.log(`\n${green(bold('All of it holds.'))} It took ${(steps.seconds / 60).toFixed(1)} minutes.`);
 } catch (error) {
+	if (Object.keys(parts).length > 0) tell(network);
 	tellFailure(error, { logs: join(folder, 'run', 'logs'), hint: 'look at the logs of the process that it names' });
 	process.exitCode = 1;
 } finally {
