@@ -6,7 +6,7 @@
 //! longest ago.
 //!
 //! Computing costs the trainer, so nobody but a [reader](Thinned::readers) may ask for it, who signs what it asks for
-//! ([`seat`]), and each for as many stretches as its duties read. A stranger is refused, and asks on chain.
+//! ([`seat`](trainyard_client::seat)), and each for as many stretches as its duties read. A stranger is refused, and asks on chain.
 
 use std::{
 	collections::{BTreeMap, BTreeSet, HashMap},
