@@ -9,7 +9,7 @@ const LANES: usize = 8;
 /// Returns the first pair of elements of `a` and `b` at the same index that `is_wrong`, with that index.
 /// Elements that the other has not are left out.
 ///
-/// `is_wrong` should have no branches; it is asked about elements behind the first wrong one, too.
+/// `is_wrong` should have no branches; it is asked about elements after the first wrong one, too.
 pub(super) fn first_wrong(
 	a: &[f32],
 	b: &[f32],
