@@ -1,6 +1,7 @@
 // A client of IPFS: helia's core with its bitswap, over TCP, noise and yamux. It shares no code with the node,
 // whose network is litep2p.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { noise } from '@chainsafe/libp2p-noise';
 import { yamux } from '@chainsafe/libp2p-yamux';
 import { createBitswap } from '@helia/bitswap';
@@ -90,10 +91,14 @@ export class IpfsClient {
 
 	/** The bytes with this CID, from any peer: at once where they came before. */
 	async get(cid, { seconds }) {
+		const wanted = CID.parse(cid);
 		for (let left = seconds; ; left -= AGAIN) {
+			// A wish that was given up stays in the list for a moment, and who wishes the same again then joins it
+			// and asks nobody.
+			while (this.bitswap.wantList.has(wanted)) await sleep(20);
 			const signal = AbortSignal.timeout(Math.min(left, AGAIN) * 1_000);
 			try {
-				return await this.helia.blockstore.get(CID.parse(cid), { signal });
+				return await this.helia.blockstore.get(wanted, { signal });
 			} catch (error) {
 				if (!signal.aborted || left <= AGAIN) throw error;
 			}
