@@ -128,6 +128,15 @@ impl Footer {
 				);
 			}
 		}
+		// Pages that many groups share would be read for each of them.
+		let chunks = groups.iter().flat_map(|group| &group.chunks);
+		let bytes = chunks.fold(0u64, |sum, chunk| sum.saturating_add(chunk.bytes));
+		if bytes > end {
+			return Err(format!(
+				"its footer names {bytes} bytes of pages, and {end} are there: it was damaged, or made so that \
+				 reading it takes long"
+			));
+		}
 		let sum = groups.iter().try_fold(0u64, |sum, group| sum.checked_add(group.rows));
 		match sum == Some(rows) {
 			true => Ok(Self { columns, rows, groups }),
@@ -246,7 +255,11 @@ fn group(reader: &mut Reader<'_>, columns: usize) -> Result<Group> {
 		}
 		Ok(true)
 	})?;
-	Ok(found)
+	// Without columns it would take a byte in the file, and many here.
+	match found.chunks.is_empty() {
+		true => Err("a group of rows has no columns"),
+		false => Ok(found),
+	}
 }
 
 fn chunk(reader: &mut Reader<'_>) -> Result<Chunk> {

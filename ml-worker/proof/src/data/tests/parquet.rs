@@ -83,6 +83,9 @@ struct Lies {
 	page: Vec<u8>,
 	/// The name of the first column.
 	name: Vec<u8>,
+	/// Groups of rows, all with the same pages, and the columns of each.
+	groups: u8,
+	columns: u8,
 }
 
 impl Lies {
@@ -90,13 +93,24 @@ impl Lies {
 	fn none() -> Self {
 		let page: Vec<u8> = [1.0f64, 0.0].iter().flat_map(|x| x.to_le_bytes()).collect();
 		let name = b"x".to_vec();
-		Self { rows: 2, values: 2, decompressed: 16, pages: 1, codec: 0, page, name }
+		let (groups, columns) = (1, 2);
+		Self {
+			rows: 2,
+			values: 2,
+			decompressed: 16,
+			pages: 1,
+			codec: 0,
+			page,
+			name,
+			groups,
+			columns,
+		}
 	}
 
 	fn bytes(&self) -> Vec<u8> {
 		let mut file = b"PAR1".to_vec();
 		let mut chunks = Vec::new();
-		for _ in 0..2 {
+		for _ in 0..self.columns {
 			let begin = file.len() as i64;
 			let head = Thrift::default().i(1, 5, 0).i(2, 5, self.decompressed);
 			let head = head.i(3, 5, self.page.len() as i64);
@@ -116,9 +130,11 @@ impl Lies {
 			schema.extend(Thrift::default().i(1, 5, 5).i(3, 5, 0).raw(4, 8, &name).end());
 		}
 		let group =
-			Thrift::default().raw(1, 9, &list(2, &chunks)).i(2, 6, 9).i(3, 6, self.rows).end();
+			Thrift::default().raw(1, 9, &list(self.columns, &chunks)).i(2, 6, 9).i(3, 6, self.rows);
+		let groups = list(self.groups, &group.end().repeat(self.groups.into()));
 		let footer = Thrift::default().i(1, 5, 1).raw(2, 9, &list(3, &schema));
-		let footer = footer.i(3, 6, self.rows).raw(4, 9, &list(1, &group)).end();
+		let rows = self.rows.saturating_mul(self.groups.into());
+		let footer = footer.i(3, 6, rows).raw(4, 9, &groups).end();
 		file.extend(&footer);
 		file.extend((footer.len() as u32).to_le_bytes());
 		file.extend(b"PAR1");
@@ -196,6 +212,10 @@ fn pages_that_lie_are_refused_before_they_take_room() {
 		assert!(error.contains("cannot be decompressed"), "{error}");
 	}
 	for (lies, what) in [
+		// Pages that are decompressed again for each of many groups, and groups that take more room than the file.
+		(Lies { groups: 2, ..Lies::none() }, "bytes of pages, and"),
+		(Lies { columns: 0, ..Lies::none() }, "a group of rows has no columns"),
+		(Lies { columns: 1, ..Lies::none() }, "does not have a number of each column"),
 		(Lies { rows: 1 << 40, ..Lies::none() }, "at most 67108864 numbers are read at a time"),
 		(Lies { rows: i64::MAX, ..Lies::none() }, "at most 67108864 numbers"),
 		(Lies { rows: -1, ..Lies::none() }, "negative"),
