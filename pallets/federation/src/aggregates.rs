@@ -243,8 +243,7 @@ impl<T: Config> Pallet<T> {
 		let proposed = Proposed { content: won.content, parameters: won.parameters };
 		let initial = federation::initial_on_chain(federation.size, &proposed);
 		let submitter = federation.submitter.clone();
-		// The model of the round before is kept as long as other models.
-		Self::release_initial(&federation.initial, core::slice::from_ref(&submitter));
+		Self::release_initial(federation);
 		Self::keep_initial(&initial);
 		federation.initial = initial;
 

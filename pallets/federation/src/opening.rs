@@ -123,9 +123,15 @@ impl<T: Config> Pallet<T> {
 		}
 	}
 
-	/// Lets it go. One of the `keepers` has it for a while.
-	pub(crate) fn release_initial(initial: &InitialModel, keepers: &[T::AccountId]) {
+	/// Lets the model of the present round go. One that an earlier round made is kept as long as other models; the first
+	/// one is whosever it is, and naming it keeps nothing of a stranger's on hold.
+	pub(crate) fn release_initial(federation: &Federation<T::AccountId>) {
+		let initial = &federation.initial;
 		if initial.file.is_on_chain() {
+			let keepers = match federation.round {
+				0 => &[][..],
+				_ => core::slice::from_ref(&federation.submitter),
+			};
 			T::Blobs::release(&initial.file.content_hash, keepers);
 		}
 	}

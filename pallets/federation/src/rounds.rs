@@ -261,8 +261,7 @@ impl<T: Config> Pallet<T> {
 			Self::give_back(HoldReason::Proposal, &proposal.proposer, proposal.deposit);
 		}
 		Self::release_answers(federation);
-		let keepers = [federation.submitter.clone()];
-		Self::release_initial(&federation.initial, &keepers);
+		Self::release_initial(federation);
 		for part in federation.parts.iter_mut() {
 			*part = Part { given_up: true, ..Part::default() };
 		}

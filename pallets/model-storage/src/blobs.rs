@@ -262,7 +262,8 @@ impl<T: Config> AwaitedBlobs<T::AccountId> for Pallet<T> {
 			*names = names.and_then(|names| names.checked_sub(1)).filter(|names| *names > 0);
 		});
 		Blobs::<T>::mutate_extant(root, |blob| {
-			if blob.is_complete() {
+			// What somebody named that nobody was to bring is its owner's, as before.
+			if blob.is_complete() && !keepers.is_empty() {
 				Self::keep_after(root, blob, keepers);
 			}
 		});

@@ -203,8 +203,9 @@ impl<T: Config> Pallet<T> {
 		})
 	}
 
-	/// Keeps a complete blob that a job named. Its owner cannot remove it before its time is over; and
-	/// where the owner is one of the `keepers`, that is as late as of one that was just completed.
+	/// Keeps a complete blob that one of the `keepers` was to bring. Its owner cannot remove it before its time is over, or
+	/// as long as one is kept that was just completed, whichever is sooner; and where the owner is one of the
+	/// `keepers`, it has paid for as long.
 	///
 	/// Nobody keeps a stranger's deposit on hold by naming its blob.
 	pub(crate) fn keep_after(root: &H256, blob: &mut BlobOf<T>, keepers: &[T::AccountId]) {
@@ -228,7 +229,7 @@ impl<T: Config> Pallet<T> {
 			}
 			Self::deposit_event(Event::Extended { root: *root, expires: blob.expires });
 		}
-		blob.kept = blob.kept.max(blob.expires);
+		blob.kept = blob.kept.max(blob.expires.min(wanted));
 	}
 
 	/// Returns what keeping a blob costs and when it ends.

@@ -310,6 +310,38 @@ fn a_strangers_job_prolongs_nothing() {
 	});
 }
 
+/// Whoever names a file that nobody was to bring keeps it while it does, and no longer: the owner, who paid for a year,
+/// has it back at once. It had not until protocol 23: opening a federation for 0.23 TRY kept a year's rent of a stranger.
+#[test]
+fn a_file_that_was_named_and_not_brought_is_its_owners_again() {
+	run(|| {
+		let data = bytes(5_000);
+		let blob = Chunked::new(&data);
+		register(ALICE, &blob, data.len());
+		upload_all(ALICE, &blob);
+		let renew = |blocks| ModelStorage::renew(RuntimeOrigin::signed(ALICE), blob.root, blocks);
+		assert_ok!(renew(3 * RETENTION));
+		let expires = ModelStorage::view(blob.root).unwrap().expires;
+		for _ in 0..3 {
+			<ModelStorage as AwaitedBlobs<_>>::expect(&blob.root);
+			assert_noop!(remove(ALICE, blob.root), Error::<Test>::Awaited);
+			<ModelStorage as AwaitedBlobs<_>>::release(&blob.root, &[]);
+		}
+		assert_eq!(Blobs::<Test>::get(blob.root).unwrap().kept, 0);
+		// A stranger's result it is kept for as long as any result, and not for all the time that was paid.
+		<ModelStorage as AwaitedBlobs<_>>::expect(&blob.root);
+		<ModelStorage as AwaitedBlobs<_>>::release(&blob.root, &[BOB]);
+		let until = System::block_number() as u32 + RETENTION;
+		assert!(until < expires);
+		assert_eq!(Blobs::<Test>::get(blob.root).unwrap().kept, until);
+		System::set_block_number(u64::from(until));
+		assert_noop!(remove(ALICE, blob.root), Error::<Test>::NotExpired);
+		System::set_block_number(u64::from(until + 1));
+		assert_ok!(remove(ALICE, blob.root));
+		assert_eq!(held(ALICE), 0);
+	});
+}
+
 /// Otherwise a stranger who registers a trainer's root first could remove the blob while the
 /// trainer uploads.
 #[test]
