@@ -31,7 +31,7 @@ use axum::{
 	response::{IntoResponse, Response},
 	Router,
 };
-use dropped::{Dropped, Said};
+use dropped::{Dropped, Fetch, Said};
 use limits::Limited;
 use openings::Openings;
 use part::Part;
@@ -218,9 +218,10 @@ async fn answer(State((shelf, openings)): State<(Shelf, Openings)>, request: Req
 	}
 	let signed = request.headers().get(seat::HEADER).and_then(|value| value.to_str().ok());
 	let signed = signed.map(str::to_owned);
-	if let Some(said) = not_kept(&shelf, &path, signed).await {
-		return said;
-	}
+	let fetch = match state(&shelf, &path, signed).await {
+		Ok(fetch) => fetch,
+		Err(said) => return *said,
+	};
 	if let Some(file) = shelf.find_opened(&path) {
 		return match *request.method() == Method::GET {
 			true => openings.answer(file, request.uri().query().unwrap_or_default()).await,
@@ -234,7 +235,7 @@ async fn answer(State((shelf, openings)): State<(Shelf, Openings)>, request: Req
 		true => Part::Whole,
 		false => Part::asked(request.headers(), tag.as_deref()),
 	};
-	match send(&file, part, head_only, tag).await {
+	match send(&file, part, head_only, (tag, fetch)).await {
 		Ok(response) => response,
 		Err(e) if e.kind() == ErrorKind::NotFound => not_found(),
 		Err(e) => {
@@ -244,20 +245,25 @@ async fn answer(State((shelf, openings)): State<(Shelf, Openings)>, request: Req
 	}
 }
 
-/// Returns what is said to whoever asks for a state, or for parts of it, that is served here and not on disk: of a result
-/// of which not all states are kept. `signed` shows who asks. `None` for everything else.
-async fn not_kept(shelf: &Shelf, path: &str, signed: Option<String>) -> Option<Response> {
-	let (root, step) = state_of(path)?;
+/// Notes that a reader fetches a state, or parts of it, that was computed again, until what is returned is dropped; `None`
+/// for everything else. Of a result of which not all states are kept, and where this one is not on disk, the error is
+/// what is said to whoever asks, which `signed` shows.
+async fn state(
+	shelf: &Shelf,
+	path: &str,
+	signed: Option<String>,
+) -> Result<Option<Fetch>, Box<Response>> {
+	let Some((root, step)) = state_of(path) else { return Ok(None) };
 	let opened = shelf.find_opened(path);
 	let parts = opened.is_some();
-	let file = opened.or_else(|| shelf.find(path))?;
+	let Some(file) = opened.or_else(|| shelf.find(path)) else { return Ok(None) };
 	let samples = Samples::beside(&file);
 	let is_there = move || file.is_file() || (parts && samples.is_file());
 	if tokio::task::spawn_blocking(is_there).await.unwrap_or(true) {
-		shelf.dropped.served(&root, step);
-		return None;
+		return Ok(shelf.dropped.fetches(&root, step, signed.as_deref()));
 	}
-	Some(match shelf.dropped.ask(&root, step, signed.as_deref())? {
+	let Some(said) = shelf.dropped.ask(&root, step, signed.as_deref()) else { return Ok(None) };
+	Err(Box::new(match said {
 		Said::Wait(why) => {
 			let again = [(header::RETRY_AFTER, dropped::AGAIN.to_string())];
 			(StatusCode::SERVICE_UNAVAILABLE, again, format!("{why}\n")).into_response()
@@ -266,14 +272,15 @@ async fn not_kept(shelf: &Shelf, path: &str, signed: Option<String>) -> Option<R
 		Said::Failed(why) => {
 			(StatusCode::INTERNAL_SERVER_ERROR, format!("{why}\n")).into_response()
 		}
-	})
+	}))
 }
 
+/// Sends a part of a file. What `fetch` notes lasts until the last byte was taken.
 async fn send(
 	path: &Path,
 	part: Part,
 	head_only: bool,
-	tag: Option<String>,
+	(tag, fetch): (Option<String>, Option<Fetch>),
 ) -> std::io::Result<Response> {
 	let mut file = File::open(path).await?;
 	let metadata = file.metadata().await?;
@@ -291,7 +298,7 @@ async fn send(
 	debug!("serving {length} bytes of {} from byte {start}", path.display());
 	let body = match head_only {
 		true => Body::empty(),
-		false => Body::from_stream(pieces(file, length)),
+		false => Body::from_stream(pieces(file, length, fetch)),
 	};
 	let mut response = Response::new(body);
 	insert(&mut response, header::CONTENT_TYPE, "application/octet-stream".into());
@@ -323,8 +330,9 @@ fn insert(response: &mut Response, name: header::HeaderName, value: String) {
 fn pieces(
 	file: File,
 	left: u64,
+	fetch: Option<Fetch>,
 ) -> impl futures::Stream<Item = Result<Vec<u8>, std::io::Error>> + Send + 'static {
-	futures::stream::try_unfold((file, left), |(mut file, left)| async move {
+	futures::stream::try_unfold((file, left, fetch), |(mut file, left, fetch)| async move {
 		if left == 0 {
 			return Ok(None);
 		}
@@ -334,7 +342,7 @@ fn pieces(
 			return Err(ErrorKind::UnexpectedEof.into());
 		}
 		piece.truncate(n);
-		Ok(Some((piece, (file, left - n as u64))))
+		Ok(Some((piece, (file, left - n as u64, fetch))))
 	})
 }
 

@@ -3,10 +3,13 @@
 //! What lies between two kept states is a *stretch* ([`trainyard_program::thinning`]), and all of its states are
 //! computed at once. One stretch is computed at a time, in the order of the checkpoints, so that one pass serves all who
 //! ask. Two stretches of a result lie on disk at most; before a third one is computed the one goes that was served
-//! longest ago.
+//! longest ago. One that a reader fetches stays, but where others wait not for longer than a minute or the time that it
+//! took to compute, whichever is longer: while it lies there the other one is computed, so that nobody who fetches
+//! holds up what others ask for. What a stranger fetches counts for nothing.
 //!
 //! Computing costs the trainer, so nobody but a [reader](Thinned::readers) may ask for it, who signs what it asks for
-//! ([`seat`](trainyard_client::seat)), and each for as many stretches as its duties read. A stranger is refused, and asks on chain.
+//! ([`seat`](trainyard_client::seat)), and each for as many stretches as its duties read, each of which is computed
+//! [`MOST_TIMES`] times for it on average. A stranger is refused, and asks on chain.
 
 use std::{
 	collections::{BTreeMap, BTreeSet, HashMap},
@@ -24,8 +27,11 @@ use trainyard_protocol::{JobId, H256};
 const MOST_MADE: usize = 2;
 /// For how long a stretch stays after something of it was served: others who wait for it ask again within this time.
 const SERVED_STAY: Duration = Duration::from_secs(15);
-/// For how long a stretch stays of which nothing is fetched.
+/// For how long a stretch stays of which nothing is fetched, and the least time for which one stays that is fetched.
 const STAY: Duration = Duration::from_secs(60);
+/// How often a stretch is computed for one reader, on average over those that its duties read: whoever asks when it is
+/// there has it once, and once more after it had to go for others.
+const MOST_TIMES: u32 = 2;
 /// Seconds after which a client is told to come again.
 pub const AGAIN: u32 = 5;
 
@@ -98,6 +104,8 @@ pub struct Work {
 	pub steps: Vec<u32>,
 	/// Files that go first.
 	pub remove: Vec<PathBuf>,
+	/// When it began.
+	begun: Instant,
 }
 
 /// What is to be done next.
@@ -113,19 +121,35 @@ pub enum Next {
 
 /// A stretch on disk.
 struct Made {
+	/// Which computation of the result it was.
+	number: u64,
 	at: Instant,
+	/// For how long it stays at most where others wait.
+	most: Duration,
 	served: Option<Instant>,
+	/// Files of it that readers are fetching.
+	fetches: u32,
 }
 
 impl Made {
 	/// Returns for how long it stays.
 	fn stays(&self) -> Duration {
 		let left = |from: Instant, stay: Duration| stay.saturating_sub(from.elapsed());
+		let most = left(self.at, self.most);
 		match self.served {
-			Some(served) => left(served, SERVED_STAY),
+			Some(_) if self.fetches > 0 => most,
+			Some(served) => left(served, SERVED_STAY).min(most),
 			None => left(self.at, STAY),
 		}
 	}
+}
+
+/// What a reader asked for.
+#[derive(Default)]
+struct Asked {
+	stretches: BTreeSet<u32>,
+	/// Computations that began because it asked.
+	times: u32,
 }
 
 /// What is asked of the result of a job.
@@ -133,11 +157,22 @@ impl Made {
 struct Desk {
 	round: u32,
 	wanted: BTreeSet<u32>,
-	asked: BTreeMap<AccountId32, BTreeSet<u32>>,
+	asked: BTreeMap<AccountId32, Asked>,
 	made: BTreeMap<u32, Made>,
+	/// Stretches that came to lie on disk.
+	computed: u64,
 	failed: BTreeMap<u32, String>,
 	/// The stretch that was computed last: the next one is behind it.
 	cursor: u32,
+}
+
+impl Desk {
+	/// Notes that a stretch lies on disk from now on, which took so long to compute.
+	fn lies_there(&mut self, stretch: u32, took: Duration) {
+		self.computed = self.computed.saturating_add(1);
+		let (number, at, most) = (self.computed, Instant::now(), took.max(STAY));
+		self.made.insert(stretch, Made { number, at, most, served: None, fetches: 0 });
+	}
 }
 
 #[derive(Default)]
@@ -168,12 +203,14 @@ impl Dropped {
 			thinned.values().map(|of| (of.job, of)).collect();
 		inner.desks.retain(|job, _| jobs.contains_key(job));
 		for (job, of) in jobs {
-			let desk = inner.desks.entry(job).or_insert_with(|| Desk {
-				made: (0..thinning::stretches(of.every, of.last()))
-					.filter(|stretch| of.files_of(*stretch).iter().any(|file| file.is_file()))
-					.map(|stretch| (stretch, Made { at: Instant::now(), served: None }))
-					.collect(),
-				..Desk::default()
+			let desk = inner.desks.entry(job).or_insert_with(|| {
+				let mut desk = Desk::default();
+				let on_disk =
+					|stretch: &u32| of.files_of(*stretch).iter().any(|file| file.is_file());
+				for stretch in (0..thinning::stretches(of.every, of.last())).filter(on_disk) {
+					desk.lies_there(stretch, STAY);
+				}
+				desk
 			});
 			if desk.round != of.round {
 				(desk.round, desk.asked) = (of.round, BTreeMap::new());
@@ -207,16 +244,25 @@ impl Dropped {
 		let running = inner.running;
 		let desk = inner.desks.entry(of.job).or_default();
 		let own = desk.asked.entry(who).or_default();
-		if !own.contains(&stretch) && own.len() >= of.most as usize {
+		if !own.stretches.contains(&stretch) && own.stretches.len() >= of.most as usize {
 			return Some(Said::Refused(format!(
 				"states of {} stretches were computed for you in this round, and no seat reads more of a result",
 				of.most
 			)));
 		}
-		own.insert(stretch);
+		let comes = running == Some((of.job, stretch)) || desk.wanted.contains(&stretch);
+		if !comes && own.times >= of.most.saturating_mul(MOST_TIMES) {
+			return Some(Said::Refused(format!(
+				"stretches of states were computed {} times for you in this round, {MOST_TIMES} times as often as a \
+				 seat reads any: fetch what is there before you ask for more",
+				own.times
+			)));
+		}
+		own.stretches.insert(stretch);
 		// What is not there was removed.
 		desk.made.remove(&stretch);
-		if running != Some((of.job, stretch)) {
+		if !comes {
+			own.times = own.times.saturating_add(1);
 			desk.wanted.insert(stretch);
 		}
 		if let Some(why) = desk.failed.remove(&stretch) {
@@ -230,14 +276,21 @@ impl Dropped {
 		)))
 	}
 
-	/// Notes that the state after `step` steps was served.
-	pub fn served(&self, root: &H256, step: u32) {
+	/// Notes that the state after `step` steps is fetched by whoever signed that by `header`, from now until what is
+	/// returned is dropped. `None` where that is no reader, or the state is kept: nothing is noted then.
+	pub fn fetches(&self, root: &H256, step: u32, header: Option<&str>) -> Option<Fetch> {
 		let mut inner = self.locked();
-		let Some(of) = inner.thinned.get(root).cloned() else { return };
-		let made = of.stretch(step).zip(inner.desks.get_mut(&of.job));
-		if let Some(made) = made.and_then(|(stretch, desk)| desk.made.get_mut(&stretch)) {
-			made.served = Some(Instant::now());
+		let of = inner.thinned.get(root)?.clone();
+		let stretch = of.stretch(step)?;
+		let request = StateRequest { genesis: of.genesis, root: *root, step };
+		let who = request.signer(header?)?;
+		if !of.readers.contains(&who) {
+			return None;
 		}
+		let made = inner.desks.get_mut(&of.job)?.made.get_mut(&stretch)?;
+		made.served = Some(Instant::now());
+		made.fetches = made.fetches.saturating_add(1);
+		Some(Fetch { dropped: self.clone(), job: of.job, stretch, number: made.number })
 	}
 
 	/// Waits until somebody asks for something.
@@ -270,7 +323,7 @@ impl Dropped {
 			desk.wanted.remove(&stretch);
 			desk.cursor = stretch;
 			let steps = of.steps_of(stretch);
-			work = Some(Work { of: of.clone(), stretch, steps, remove });
+			work = Some(Work { of: of.clone(), stretch, steps, remove, begun: Instant::now() });
 			break;
 		}
 		match (work, later) {
@@ -290,12 +343,35 @@ impl Dropped {
 		let Some(desk) = inner.desks.get_mut(&work.of.job) else { return };
 		match made {
 			Ok(()) => {
-				desk.made.insert(work.stretch, Made { at: Instant::now(), served: None });
+				desk.lies_there(work.stretch, work.begun.elapsed());
 				desk.failed.remove(&work.stretch);
 			}
 			Err(why) => {
 				desk.failed.insert(work.stretch, why);
 			}
+		}
+	}
+}
+
+/// A state that a reader fetches, until this is dropped.
+#[must_use = "the state may be removed as soon as this is dropped"]
+pub struct Fetch {
+	dropped: Dropped,
+	job: JobId,
+	stretch: u32,
+	/// Which computation of the stretch it is.
+	number: u64,
+}
+
+impl Drop for Fetch {
+	fn drop(&mut self) {
+		let mut inner = self.dropped.locked();
+		let desk = inner.desks.get_mut(&self.job);
+		// It may have been removed, and computed again, under whoever fetched it.
+		let made = desk.and_then(|desk| desk.made.get_mut(&self.stretch));
+		if let Some(made) = made.filter(|made| made.number == self.number) {
+			made.served = Some(Instant::now());
+			made.fetches = made.fetches.saturating_sub(1);
 		}
 	}
 }

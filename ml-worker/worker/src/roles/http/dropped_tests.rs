@@ -38,6 +38,10 @@ impl Scene {
 		Self { dropped, folder }
 	}
 
+	fn fetch(&self, uri: &str, step: u32) -> Option<Fetch> {
+		self.dropped.fetches(&ROOT, step, Some(&signed(uri, ROOT, step)))
+	}
+
 	fn ask(&self, uri: &str, step: u32) -> Said {
 		self.dropped.ask(&ROOT, step, Some(&signed(uri, ROOT, step))).unwrap()
 	}
@@ -53,12 +57,24 @@ impl Scene {
 		}
 	}
 
-	/// Lets everything that is made be as old as it may become.
+	/// Lets everything that is made be as old as what nobody fetches may become.
 	fn age(&self) {
+		self.age_by(STAY);
+	}
+
+	/// Lets everything that is made have taken so long.
+	fn took(&self, time: Duration) {
 		let mut inner = self.dropped.locked();
 		for made in inner.desks.values_mut().flat_map(|desk| desk.made.values_mut()) {
-			made.at = made.at.checked_sub(STAY).unwrap();
-			made.served = made.served.map(|served| served.checked_sub(SERVED_STAY).unwrap());
+			made.most = time;
+		}
+	}
+
+	fn age_by(&self, time: Duration) {
+		let mut inner = self.dropped.locked();
+		for made in inner.desks.values_mut().flat_map(|desk| desk.made.values_mut()) {
+			made.at = made.at.checked_sub(time).unwrap();
+			made.served = made.served.map(|served| served.checked_sub(time).unwrap());
 		}
 	}
 }
@@ -131,7 +147,7 @@ fn two_stretches_lie_on_disk() {
 	assert_eq!((scene.work(), scene.work()), ((0, 0), (1, 0)));
 	assert!(matches!(scene.dropped.next(), Next::Later(stays) if stays <= STAY));
 	// The one that was served goes first.
-	scene.dropped.served(&ROOT, 60);
+	drop(scene.fetch("//Bob", 60).unwrap());
 	assert!(matches!(scene.dropped.next(), Next::Later(stays) if stays <= SERVED_STAY));
 	scene.age();
 	let Next::Work(work) = scene.dropped.next() else { panic!("there is room") };
@@ -140,6 +156,110 @@ fn two_stretches_lie_on_disk() {
 	scene.dropped.done(&work, Err("the disk is full".into()));
 	assert_eq!(scene.ask("//Bob", 90), Said::Failed("the disk is full".into()));
 	assert_eq!(scene.work(), (2, 0), "whoever asks again has it tried again");
+}
+
+/// What a reader fetches is not taken away under it, but it holds up nobody for longer than computing takes.
+#[test]
+fn what_is_fetched_stays() {
+	let scene = Scene::new();
+	let stays = || match scene.dropped.next() {
+		Next::Later(stays) => stays,
+		other => panic!("{other:?}"),
+	};
+	scene.ask("//Alice", 10);
+	scene.ask("//Alice", 50);
+	scene.ask("//Bob", 90);
+	assert_eq!([scene.work().0, scene.work().0], [0, 1]);
+	let long = STAY * 10;
+	scene.took(long);
+	let [first, second, third] = [10, 20, 50].map(|step| scene.fetch("//Alice", step).unwrap());
+	scene.age();
+	assert!(stays() > STAY, "both are fetched");
+	drop(first);
+	scene.age();
+	assert!(stays() > STAY, "another state of it is fetched");
+	drop(second);
+	assert!(stays() <= SERVED_STAY, "nothing is, and just now it was");
+	scene.age();
+	assert_eq!(scene.work(), (2, 3));
+	// A reader that takes a byte now and then.
+	let slow = scene.fetch("//Bob", 90).unwrap();
+	scene.took(long);
+	scene.ask("//Bob", 10);
+	assert!(stays() > STAY);
+	scene.age_by(long);
+	assert_eq!(scene.work().0, 0, "though both are fetched");
+	drop((third, slow));
+}
+
+/// Whoever is no reader keeps nothing on disk, by whatever it asks for.
+#[test]
+fn a_stranger_holds_up_nobody() {
+	let scene = Scene::new();
+	for step in [10, 50] {
+		scene.ask("//Alice", step);
+		scene.work();
+	}
+	scene.ask("//Bob", 90);
+	let ask = |step, header: Option<&str>| scene.dropped.fetches(&ROOT, step, header);
+	for step in [10, 50] {
+		assert!(ask(step, None).is_none());
+		assert!(ask(step, Some("nonsense")).is_none());
+		assert!(scene.fetch("//Charlie", step).is_none());
+		assert!(ask(step, Some(&signed("//Alice", ROOT, step + 10))).is_none());
+	}
+	// What is kept, and what is not there, is nobody's to hold either.
+	assert!(scene.fetch("//Alice", 40).is_none() && scene.fetch("//Alice", 90).is_none());
+	scene.age();
+	assert_eq!(scene.work(), (2, 3));
+}
+
+/// A reader that fetches the same again and again holds up others for a minute, where computing takes less.
+#[test]
+fn a_reader_that_fetches_on_and_on_lets_others_have_their_turn() {
+	let scene = Scene::new();
+	for step in [10, 50] {
+		scene.ask("//Alice", step);
+		scene.work();
+	}
+	scene.ask("//Bob", 90);
+	let mut waited = Duration::ZERO;
+	while let Next::Later(_) = scene.dropped.next() {
+		for step in [10, 50] {
+			drop(scene.fetch("//Alice", step));
+		}
+		scene.age_by(SERVED_STAY / 3);
+		waited += SERVED_STAY / 3;
+	}
+	assert!(waited <= STAY, "{waited:?}");
+}
+
+/// A seat that lets what it asked for go, and asks again and again, makes the trainer compute as often as there is a
+/// reason to, and no more.
+#[test]
+fn a_seat_has_stretches_computed_a_bounded_number_of_times() {
+	let scene = Scene::new();
+	let mut times = 0;
+	while let Said::Wait(_) = scene.ask("//Alice", [10, 50][times % 2]) {
+		assert_eq!(scene.work().0, [0, 1][times % 2]);
+		assert!(matches!(scene.dropped.next(), Next::Idle));
+		scene.age();
+		times += 1;
+	}
+	assert_eq!(times, 4);
+	assert!(
+		matches!(scene.ask("//Alice", 10), Said::Refused(why) if why.contains("4 times for you"))
+	);
+	// What is computed for others anyway costs nothing.
+	scene.ask("//Bob", 10);
+	assert!(matches!(scene.ask("//Alice", 10), Said::Wait(_)));
+	let Next::Work(work) = scene.dropped.next() else { panic!("Bob waits for it") };
+	assert!(matches!(scene.ask("//Alice", 20), Said::Wait(_)), "while it is computed");
+	scene.dropped.done(&work, Ok(()));
+	let mut next = thinned(7, scene.folder.path().into());
+	next.round = 1;
+	scene.dropped.set(HashMap::from([(ROOT, Arc::new(next))]));
+	assert!(matches!(scene.ask("//Alice", 50), Said::Wait(_)), "another round");
 }
 
 /// A process that was killed left what it had computed: it is removed in its turn.
