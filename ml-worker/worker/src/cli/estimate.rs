@@ -1,11 +1,14 @@
 //! `trainyard estimate JOB.toml`.
 
+mod kept;
+
 use crate::{
 	demands::{self, Demand},
 	job_toml,
 	table::{grouped, table, Align},
 };
 use anyhow::Context;
+use kept::Kept;
 use primitive_types::H256;
 use serde::Serialize;
 use std::{path::PathBuf, process::ExitCode};
@@ -60,6 +63,9 @@ struct Figures {
 	machine: MachineClass,
 	/// What it asks of them and of the chain, beside what it may.
 	demands: Vec<Demand>,
+	/// Which states its trainers keep, where that is not all.
+	#[serde(skip_serializing_if = "Option::is_none")]
+	kept: Option<Kept>,
 	money: Option<Money>,
 	/// Whether the fee of a verifier is the least that the chain takes when the job is posted. It is then counted as
 	/// the highest that this can be.
@@ -198,6 +204,7 @@ fn figures(spec: &CheckedSpec, terms: Option<&Terms>) -> anyhow::Result<Figures>
 		layers: work::flop_by_layer(spec)?.into_iter().map(Layer::from).collect(),
 		machine: asked.machine,
 		demands,
+		kept: Kept::of(spec, &asked, &parts),
 		relays: Relays::of(spec, fees),
 		samples: Samples::of(spec, asked.keep_every, fees),
 		money,
@@ -366,6 +373,9 @@ fn text(figures: &Figures, terms: Option<&Terms>) -> String {
 		out.push_str(&format!("its trainers earn the price, and no power: {reason}\n"));
 	}
 	out.push_str(&demanded(figures));
+	if let Some(kept) = &figures.kept {
+		out.push_str(&kept.to_string());
+	}
 	if let Some(samples) = &figures.samples {
 		out.push_str(&samples.to_string());
 	}
