@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import https from 'node:https';
@@ -146,6 +146,126 @@ test('certificates are checked', { timeout: 60_000 }, async (t) => {
 	assert.match(unknown.err, /certificate/i);
 });
 
+/**
+ * A store in which one can put: keeps objects and what is said of them. `answer` may answer in its place: a status, or
+ * nothing.
+ */
+function keepObjects(answer = () => undefined) {
+	const objects = new Map();
+	const asked = [];
+	const handle = async (request, response) => {
+		asked.push(`${request.method} ${request.url}`);
+		const pieces = [];
+		for await (const piece of request) pieces.push(piece);
+		const body = Buffer.concat(pieces);
+		const status = answer(request, asked);
+		if (status) return response.writeHead(status).end('<Code>Other</Code>');
+		const { 'x-amz-meta-trainyard-root': root, 'x-amz-content-sha256': sum } = request.headers;
+		if (request.method === 'PUT') {
+			if (createHash('sha256').update(body).digest('hex') !== sum) return response.writeHead(400).end();
+			objects.set(request.url, { body, root });
+			return response.end();
+		}
+		const object = objects.get(request.url);
+		if (!object) return response.writeHead(404).end();
+		const headers = { 'content-length': object.body.length };
+		if (object.root) headers['x-amz-meta-trainyard-root'] = object.root;
+		response.writeHead(200, headers);
+		return response.end(request.method === 'HEAD' ? undefined : object.body);
+	};
+	return { objects, asked, handle };
+}
+
+/** Keys with which a request is signed, for a server that does not look at that. */
+const KEYS = { AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b' };
+
+/** Runs `trainyard model` and returns what came of it. */
+function model(line, environment = KEYS) {
+	const child = spawn(worker, ['model', ...line], { env: { PATH: process.env.PATH, ...environment } });
+	let [out, err] = ['', ''];
+	child.stdout.on('data', (text) => (out += text));
+	child.stderr.on('data', (text) => (err += text));
+	return new Promise((resolve) => child.on('close', (code) => resolve({ code, out, err })));
+}
+
+test('a file is archived, and comes back when the chain has it no more', { timeout: 120_000 }, async () => {
+	const store = keepObjects();
+	const url = `http://127.0.0.1:${await listen(http.createServer(store.handle))}`;
+	const [source, location] = [join(folder, 'source'), 's3://bucket/models/a model'];
+	const options = [HERE, '--s3-endpoint', url];
+	const archive = (file, ...more) => model(['archive', file, location, '--json', ...options, ...more]);
+	// Not without leave: the server is at a private address.
+	const private_ = await model(['archive', source, location, '--s3-endpoint', url]);
+	assert.notEqual(private_.code, 0);
+	assert.match(private_.err, /no public address/);
+	assert.deepEqual(store.asked, []);
+
+	const first = await archive(source);
+	assert.equal(first.code, 0, first.err);
+	const said = JSON.parse(first.out);
+	assert.deepEqual([said.root, said.bytes, said.sent], [known.blob_root, bytes.length, true]);
+	const path = '/bucket/models/a%20model';
+	assert.deepEqual(store.asked, [`HEAD ${path}`, `PUT ${path}`, `HEAD ${path}`]);
+	assert.deepEqual(store.objects.get(path).body, bytes);
+	const again = await archive(source);
+	assert.deepEqual([again.code, JSON.parse(again.out).sent], [0, false]);
+	assert.equal(store.asked.length, 4, 'it is not sent twice');
+
+	// Another file does not take its place unasked.
+	const other = join(folder, 'other');
+	writeFileSync(other, 'another');
+	const refused = await archive(other);
+	assert.notEqual(refused.code, 0);
+	assert.match(refused.err, /has another file already: 3000000 bytes, root [0-9a-f]{64}\. Name another key/);
+	assert.deepEqual(store.objects.get(path).body, bytes);
+
+	const get = (root, ...more) =>
+		model(['get', root, '--from', location, '--out', join(folder, 'back'), '--json', ...options, ...more]);
+	const back = await get(known.blob_root, '--bytes', String(bytes.length));
+	assert.equal(back.code, 0, back.err);
+	assert.deepEqual(readFileSync(join(folder, 'back')), bytes);
+	rmSync(join(folder, 'back'));
+	assert.equal((await get(known.blob_root)).code, 0, 'its length is not needed');
+	rmSync(join(folder, 'back'));
+	const replaced = await archive(other, '--overwrite');
+	assert.equal(replaced.code, 0, replaced.err);
+	for (const more of [[], ['--bytes', '7']]) {
+		const wrong = await get(known.blob_root, ...more);
+		assert.notEqual(wrong.code, 0);
+		assert.match(wrong.err, /another file|serves other data/);
+	}
+	assert.deepEqual(
+		readdirSync(folder).filter((name) => name.startsWith('back')),
+		[],
+	);
+});
+
+test('an archive that does not take a file is believed', { timeout: 120_000 }, async () => {
+	const cases = [
+		// A key that may write and not read.
+		[(request) => request.method === 'HEAD' && 403, [], /403 Forbidden when it is asked what is there.*AWS_ACCESS/s],
+		[(request) => request.method === 'HEAD' && 403, ['--overwrite'], null],
+		[(request) => request.method === 'PUT' && 403, [], /does not take the file: 403 Forbidden, <Code>Other/],
+		// One that takes everything and keeps nothing.
+		[(request) => request.method === 'PUT' && 200, [], /took the file, and then says that nothing is there/],
+		// One that is busy at first.
+		[(request, asked) => asked.length === 2 && 503, [], null],
+	];
+	for (const [answer, more, error] of cases) {
+		const store = keepObjects(answer);
+		const url = `http://127.0.0.1:${await listen(http.createServer(store.handle))}`;
+		const line = ['archive', join(folder, 'source'), 's3://bucket/key', HERE, '--s3-endpoint', url, ...more];
+		const done = await model(line);
+		assert.equal(done.code === 0, error === null, done.err);
+		if (error) assert.match(done.err, error);
+		else assert.deepEqual(store.objects.get('/bucket/key').body, bytes);
+	}
+	const hub = await model(['archive', join(folder, 'source'), 'hf://owner/name/file']);
+	assert.match(hub.err, /archived in buckets, s3:\/\/BUCKET\/KEY or gs:\/\/BUCKET\/KEY/);
+	const missing = await model(['archive', join(folder, 'nothing'), 's3://bucket/key']);
+	assert.match(missing.err, /cannot read .*nothing/);
+});
+
 test('an S3 server of a package takes what is signed, and nothing else', { timeout: 120_000 }, async (t) => {
 	if (spawnSync(python, ['-c', 'import moto.server']).status !== 0) {
 		return t.skip(
@@ -197,6 +317,23 @@ test('an S3 server of a package takes what is signed, and nothing else', { timeo
 	const wrong = { ...credentials, AWS_SECRET_ACCESS_KEY: 'another' };
 	const forged = await fetchFile(location, options, wrong).done;
 	assert.match(forged.err, /403 Forbidden/);
+	const put = (environment) =>
+		model(['archive', join(folder, 'source'), 's3://bucket/archived', '--json', ...options], environment);
+	const archived = await put(credentials);
+	assert.equal(archived.code, 0, archived.err);
+	const line = [
+		'get',
+		known.blob_root,
+		'--from',
+		's3://bucket/archived',
+		'--out',
+		join(folder, 'archived'),
+		...options,
+	];
+	const back = await model(line, credentials);
+	assert.equal(back.code, 0, back.err);
+	assert.deepEqual(readFileSync(join(folder, 'archived')), bytes);
+	assert.match((await put(wrong)).err, /403 Forbidden when it is asked/);
 	const stranger = await fetchFile(location, [...options, '--anonymous'], credentials).done;
 	assert.match(stranger.err, /403 Forbidden/);
 });

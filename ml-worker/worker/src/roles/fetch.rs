@@ -5,6 +5,8 @@
 //! than a least rate is given up ([`Pace`]).
 
 mod answer;
+#[cfg(feature = "object-stores")]
+mod archive;
 mod content;
 mod error;
 mod get;
@@ -14,6 +16,8 @@ mod pace;
 mod sign;
 mod stores;
 
+#[cfg(feature = "object-stores")]
+pub use archive::{ArchiveError, Archived};
 pub use content::{drop_parts, Content};
 pub use error::{FetchError, SetupError};
 pub use iroh::Over;

@@ -1,5 +1,8 @@
 //! `trainyard model`: files on chain.
 
+#[cfg(feature = "object-stores")]
+mod archive;
+mod from;
 mod get;
 mod put;
 mod show;
@@ -28,8 +31,12 @@ pub enum ModelCommand {
 	/// Stores a file on chain, and goes on where an earlier run ended. Exit code 0: all of it is in a
 	/// final block, 2: it is not, and the same command goes on
 	Put(Put),
-	/// Brings a file from the chain, from several nodes at once; every chunk is checked as it comes
+	/// Brings a file from the chain, from several nodes at once, or from an archive; every chunk is checked as it comes
 	Get(Get),
+	/// Puts a file into an object store, s3://BUCKET/KEY at any server of S3's kind or gs://BUCKET/KEY, so that it stays
+	/// when the chain does not keep it any more; `get --from` brings it back
+	#[cfg(feature = "object-stores")]
+	Archive(archive::Archive),
 	/// Lists files on chain: of one account, or all
 	Ls(List),
 	/// Pays for more time of a file; one of somebody else whose time is over it takes over
@@ -43,6 +50,8 @@ impl ModelCommand {
 		match self {
 			Self::Put(args) => args.run().await,
 			Self::Get(args) => args.run().await,
+			#[cfg(feature = "object-stores")]
+			Self::Archive(args) => args.run().await,
 			Self::Ls(args) => args.run().await,
 			Self::Renew(args) => args.run().await,
 			Self::Rm(args) => args.run().await,

@@ -1,7 +1,7 @@
 //! Signs requests to object stores: version 4 of Amazon's signatures, in headers, which Google's stores and
 //! all of S3's kind take as well.
 
-use reqwest::{header::HeaderMap, Url};
+use reqwest::{header::HeaderMap, Method, Url};
 use std::time::SystemTime;
 
 /// The keys of an account of an object store.
@@ -21,14 +21,37 @@ impl std::fmt::Debug for Keys {
 	}
 }
 
-/// The hash of an empty body, in hex.
-#[cfg(feature = "object-stores")]
+/// The SHA-256 of an empty body, in hex.
 const NOTHING: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
-/// Returns the headers that make a GET of `url` one of whoever has the `keys`, in a `region`, at a time. `None`
+/// What a request does.
+#[derive(Clone, Debug)]
+pub(super) struct Action {
+	/// Its method.
+	pub method: Method,
+	/// The SHA-256 of its body, in hex.
+	pub body: String,
+	/// What is said of a file that is put: names begin with `x-amz-`, and are those of headers.
+	pub about: Vec<(&'static str, String)>,
+}
+
+impl Action {
+	/// Returns a request without a body.
+	pub fn of(method: Method) -> Self {
+		Self { method, body: NOTHING.into(), about: Vec::new() }
+	}
+}
+
+/// Returns the headers that make a request to `url` one of whoever has the `keys`, in a `region`, at a time. `None`
 /// where a key cannot stand in a header, or the URL has no host.
 #[cfg(feature = "object-stores")]
-pub(super) fn headers(url: &Url, keys: &Keys, region: &str, now: SystemTime) -> Option<HeaderMap> {
+pub(super) fn headers(
+	action: &Action,
+	url: &Url,
+	keys: &Keys,
+	region: &str,
+	now: SystemTime,
+) -> Option<HeaderMap> {
 	use reqwest::header::{HeaderName, HeaderValue};
 	use ring::{digest, hmac};
 
@@ -39,16 +62,19 @@ pub(super) fn headers(url: &Url, keys: &Keys, region: &str, now: SystemTime) -> 
 	};
 	let mut signed = vec![
 		("host", host),
-		("x-amz-content-sha256", NOTHING.to_owned()),
+		("x-amz-content-sha256", action.body.clone()),
 		("x-amz-date", time.clone()),
 	];
 	if let Some(token) = &keys.token {
 		signed.push(("x-amz-security-token", token.clone()));
 	}
+	signed.extend(action.about.iter().cloned());
+	signed.sort_unstable();
 	let names: Vec<_> = signed.iter().map(|(name, _)| *name).collect();
 	let names = names.join(";");
 	let lines: String = signed.iter().map(|(name, value)| format!("{name}:{value}\n")).collect();
-	let request = format!("GET\n{}\n\n{lines}\n{names}\n{NOTHING}", url.path());
+	let Action { method, body, .. } = action;
+	let request = format!("{method}\n{}\n\n{lines}\n{names}\n{body}", url.path());
 	let hash = hex::encode(digest::digest(&digest::SHA256, request.as_bytes()));
 	let scope = format!("{date}/{region}/s3/aws4_request");
 	let text = format!("AWS4-HMAC-SHA256\n{time}\n{scope}\n{hash}");
@@ -66,7 +92,8 @@ pub(super) fn headers(url: &Url, keys: &Keys, region: &str, now: SystemTime) -> 
 	);
 	let mut headers = HeaderMap::new();
 	// The client writes the host.
-	let others = signed.into_iter().skip(1).chain([("authorization", authorization)]);
+	let others = signed.into_iter().filter(|(name, _)| *name != "host");
+	let others = others.chain([("authorization", authorization)]);
 	for (name, value) in others {
 		let mut value = HeaderValue::from_str(&value).ok()?;
 		value.set_sensitive(matches!(name, "authorization" | "x-amz-security-token"));
@@ -77,7 +104,7 @@ pub(super) fn headers(url: &Url, keys: &Keys, region: &str, now: SystemTime) -> 
 
 /// Without the feature nothing is signed; nobody asks for it, since locations of stores are none then.
 #[cfg(not(feature = "object-stores"))]
-pub(super) fn headers(_: &Url, _: &Keys, _: &str, _: SystemTime) -> Option<HeaderMap> {
+pub(super) fn headers(_: &Action, _: &Url, _: &Keys, _: &str, _: SystemTime) -> Option<HeaderMap> {
 	None
 }
 
@@ -135,7 +162,8 @@ mod tests {
 		let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_369_353_600);
 		let sign = |url: &str, token| {
 			let url = Url::parse(url).unwrap();
-			let headers = headers(&url, &keys(token), "us-east-1", now).unwrap();
+			let get = Action::of(Method::GET);
+			let headers = headers(&get, &url, &keys(token), "us-east-1", now).unwrap();
 			let text = headers["authorization"].to_str().unwrap().to_owned();
 			assert!(headers["authorization"].is_sensitive());
 			assert_eq!(headers["x-amz-date"], "20130524T000000Z");
@@ -145,6 +173,32 @@ mod tests {
 		assert_eq!(sign("http://127.0.0.1:9000/bucket/a%20b/%C3%A4", Some("lent")), LENT);
 	}
 
+	/// A file that is put, with what is said of it between the other headers, which are sorted.
+	#[test]
+	fn what_is_put_is_signed_with_what_is_said_of_it() {
+		let keys = Keys {
+			id: "AKIAIOSFODNN7EXAMPLE".into(),
+			secret: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY".into(),
+			token: Some("lent".into()),
+		};
+		let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_369_353_600);
+		let url = Url::parse("http://127.0.0.1:9000/bucket/model").unwrap();
+		let about = vec![("x-amz-meta-trainyard-root", "ab".repeat(32))];
+		let put = Action { method: Method::PUT, body: "cd".repeat(32), about };
+		let headers = headers(&put, &url, &keys, "eu-west-1", now).unwrap();
+		assert_eq!(headers["x-amz-meta-trainyard-root"], "ab".repeat(32));
+		assert_eq!(headers["x-amz-content-sha256"], "cd".repeat(32));
+		let text = headers["authorization"].to_str().unwrap();
+		assert!(
+			text.contains(
+				"SignedHeaders=host;x-amz-content-sha256;x-amz-date;x-amz-meta-trainyard-root;x-amz-security-token,"
+			),
+			"{text}"
+		);
+		assert_eq!(text.rsplit_once("Signature=").unwrap().1, PUT);
+	}
+
+	const PUT: &str = "a96dd3cea7909371d9ce0b29de414899d75e409129ec7f1ff1253676249462e3";
 	const PLAIN: &str = "df548e2ce037944d03f3e68682813b093763996d597cf890ca3d9037fd231eb4";
 	const LENT: &str = "adf06d4d14e96914ae39a4ce90fca7c1aeb73aa201ef9b1648a3fb7f95c86105";
 
@@ -153,7 +207,8 @@ mod tests {
 		let keys = Keys { id: "id".into(), secret: "hidden".into(), token: Some("hidden".into()) };
 		assert!(!format!("{keys:?}").contains("hidden"));
 		let url = Url::parse("https://a.example/b").unwrap();
-		let headers = headers(&url, &keys, "auto", SystemTime::now()).unwrap();
+		let get = Action::of(Method::GET);
+		let headers = headers(&get, &url, &keys, "auto", SystemTime::now()).unwrap();
 		assert!(!format!("{headers:?}").contains("hidden"), "{headers:?}");
 	}
 }

@@ -13,10 +13,10 @@
 //! Strangers name locations, so nothing of this machine's credentials is used unless its owner allowed it for
 //! that location ([`Stores::with_credentials`]).
 
-use super::sign::{self, Keys};
+use super::sign::{self, Action, Keys};
 use reqwest::{
 	header::{HeaderMap, HeaderValue, ACCEPT_ENCODING, AUTHORIZATION},
-	Url,
+	Method, Url,
 };
 use std::{fmt, str::FromStr, time::SystemTime};
 
@@ -132,6 +132,11 @@ impl Place {
 			revision: revision.map(str::to_owned),
 			path: path.into(),
 		})
+	}
+
+	/// Returns whether files can be put there: into buckets they can.
+	pub(super) fn is_bucket(&self) -> bool {
+		self.kind != Kind::Hub
 	}
 
 	/// Returns whether what is there may change: a file of a hub whose revision is no commit's hash. The content
@@ -399,10 +404,24 @@ impl Stores {
 	/// Returns what to ask for to get the file at `place`, which `url` named, in this region if its store said
 	/// that it is there. `None` where the endpoint makes no URL.
 	pub(super) fn request(&self, url: &str, place: &Place, region: Option<&str>) -> Option<Asked> {
+		self.request_to(&Action::of(Method::GET), url, place, region)
+	}
+
+	/// Does what [`Self::request`] does, to do something else with the file.
+	pub(super) fn request_to(
+		&self,
+		action: &Action,
+		url: &str,
+		place: &Place,
+		region: Option<&str>,
+	) -> Option<Asked> {
 		let target = self.target(place, region)?;
 		let own = self.is_own(url);
 		let mut asked = Asked { url: target, headers: HeaderMap::new(), follow: true };
-		if place.kind == Kind::Gs {
+		for (name, value) in &action.about {
+			asked.headers.insert(*name, HeaderValue::from_str(value).ok()?);
+		}
+		if place.kind == Kind::Gs && action.method == Method::GET {
 			// Without it Google's servers send what is stored compressed decompressed: other bytes than were
 			// declared.
 			asked.headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("gzip"));
@@ -419,7 +438,8 @@ impl Stores {
 			Kind::Hub => None,
 		};
 		if let Some((keys, region)) = keys {
-			asked.headers.extend(sign::headers(&asked.url, keys, region, SystemTime::now())?);
+			let signed = sign::headers(action, &asked.url, keys, region, SystemTime::now())?;
+			asked.headers.extend(signed);
 			asked.follow = false;
 		}
 		if let (Kind::Hub, Some(token)) = (place.kind, &self.credentials.hub) {

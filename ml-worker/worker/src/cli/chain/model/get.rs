@@ -1,7 +1,10 @@
-//! `trainyard model get`: brings a file from the chain.
+//! `trainyard model get`: brings a file from the chain, or from an archive.
 
-use super::{mib, parse_root, Bytes};
-use crate::cli::chain::{print_json, PATIENCE};
+use super::{from, mib, parse_root, Bytes};
+use crate::{
+	cli::chain::{print_json, PATIENCE},
+	roles::fetch::LocationArgs,
+};
 use anyhow::{bail, Context};
 use serde_json::json;
 use std::{
@@ -11,6 +14,7 @@ use std::{
 	path::{Path, PathBuf},
 	process::ExitCode,
 	sync::{Arc, Mutex},
+	time::Instant,
 };
 use trainyard_client::{
 	blobs::{self, BlobError, Fetched, Got},
@@ -37,6 +41,15 @@ pub struct Get {
 		value_delimiter = ','
 	)]
 	node: Vec<String>,
+	/// Bring it from this location and not from the chain: what `trainyard model archive` put there, or any https:// or
+	/// iroh:// location. It is checked by the root
+	#[arg(long, value_name = "LOCATION")]
+	from: Option<String>,
+	/// Its length: with it a transfer from a location that broke off goes on
+	#[arg(long, value_name = "N", requires = "from")]
+	bytes: Option<u64>,
+	#[command(flatten)]
+	locations: LocationArgs,
 	/// Print JSON
 	#[arg(long)]
 	json: bool,
@@ -48,6 +61,11 @@ impl Get {
 		let out = self.out.clone().unwrap_or_else(|| PathBuf::from(format!("{root:?}.bin")));
 		if let Some(size) = here(&out, root)? {
 			return self.tell(&out, size, None, 0.0);
+		}
+		if let Some(location) = &self.from {
+			let begun = Instant::now();
+			let size = from::bring(root, location, self.bytes, &self.locations, &out).await?;
+			return self.tell_from(&out, location, size, begun.elapsed().as_secs_f64());
 		}
 		let nodes = self.connect().await?;
 		let view = known(&nodes, root).await?;
@@ -106,6 +124,27 @@ impl Get {
 			Some(reason) if nodes.is_empty() => Err(reason),
 			_ => Ok(nodes),
 		}
+	}
+
+	fn tell_from(
+		&self,
+		out: &Path,
+		location: &str,
+		size: u64,
+		seconds: f64,
+	) -> anyhow::Result<ExitCode> {
+		let root = self.root;
+		if self.json {
+			return print_json(&json!({
+				"root": root, "file": out, "size": size, "from": location, "seconds": seconds,
+			}));
+		}
+		println!(
+			"{}: {} in {seconds:.1} s from {location}, root {root:?}",
+			out.display(),
+			mib(size)
+		);
+		Ok(ExitCode::SUCCESS)
 	}
 
 	fn tell(
