@@ -46,10 +46,11 @@ function jobFile() {
 		.replace('data/digits.csv', DIGITS)
 		.replace(/hidden = .*/, `hidden = [${values.hidden}]`)
 		.replace(/steps = \d+/, `steps = ${values.steps}`)
+		.replace(/checkpoint_interval = \d+/, `checkpoint_interval = ${Math.min(50, Number(values.steps))}`)
 		.replace(/audit_fee = .*/, '')
 		.replace(/audit_segments = .*/, '')
 		.replace(/apply_blocks = \d+/, 'apply_blocks = 6')
-		.replace(/training_blocks = \d+/, 'training_blocks = 300');
+		.replace(/training_blocks = \d+/, 'training_blocks = 1800');
 	writeFileSync(path, text);
 	return path;
 }

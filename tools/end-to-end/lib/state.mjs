@@ -25,6 +25,6 @@ export async function stateOf(api, prefix) {
 /** Bytes of all files that are stored on chain. */
 export async function storedBytes(api) {
 	const blobs = await api.query.modelStorage.blobs.entries();
-	// `size` by itself would be how many fields the record has.
-	return blobs.reduce((sum, [, blob]) => sum + Number(blob.unwrap().get('size')), 0);
+	// Its field `size` has another name in polkadot.js, where `size` is how many fields a record has.
+	return blobs.reduce((sum, [, blob]) => sum + Number(blob.unwrap().get('size_')), 0);
 }
