@@ -15,7 +15,7 @@ use trainyard_protocol::{
 	stint::{ReportView, StintView},
 	views::{
 		BlobView, DisputeView, FinalityView, JobView, ListingView, MarketView, QuoteView,
-		StoredView, TrainerView, VerifierView,
+		StoredView, TrainerView, VerifierView, VersionView,
 	},
 	JobId, H256,
 };
@@ -70,6 +70,10 @@ sp_api::decl_runtime_apis! {
 		/// Returns `count` blobs, at most 1,000, after the root `after`, by root. If there are fewer than
 		/// asked for, there are no more.
 		fn stored(after: Option<H256>, count: u32) -> Vec<StoredView<AccountId>>;
+
+		/// Returns the blob `root` and those that it descends from, the newest first: `count` of them,
+		/// at most 256. The last one's parent leads to more where there are as many as asked for.
+		fn versions(root: H256, count: u32) -> Vec<VersionView<AccountId>>;
 
 		/// Returns the relays about results of a job that run, by number.
 		fn relays_of(job: JobId) -> Vec<RelayView<AccountId>>;

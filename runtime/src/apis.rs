@@ -34,7 +34,7 @@ use trainyard_protocol::{
 	stint::{ReportView, StintView},
 	views::{
 		BlobView, DisputeView, FinalityView, JobView, ListingView, MarketView, QuoteView,
-		StoredView, TrainerView, VerifierView,
+		StoredView, TrainerView, VerifierView, VersionView,
 	},
 	JobId, H256, PROTOCOL_VERSION,
 };
@@ -319,6 +319,10 @@ impl_runtime_apis! {
 
 		fn stored(after: Option<H256>, count: u32) -> Vec<StoredView<AccountId>> {
 			views::stored(after, count)
+		}
+
+		fn versions(root: H256, count: u32) -> Vec<VersionView<AccountId>> {
+			ModelStorage::versions(root, count)
 		}
 
 		fn chunk_hash(root: H256, index: u32) -> Option<H256> {

@@ -241,6 +241,60 @@ describe('files on chain', { timeout: 900_000 }, () => {
 		}
 	});
 
+	test('a fine-tuned file sends what changed, and names its parent', async () => {
+		const path = file('base', 6 * MIB);
+		const base = await must('put', path, '--suri', '//Bob', '--yes');
+		const tuned = join(folder, 'tuned');
+		const bytes = readFileSync(path);
+		// In the second chunk and the last one.
+		bytes[base.chunk_bytes + 5] ^= 1;
+		bytes[6 * MIB - 1] ^= 1;
+		writeFileSync(tuned, bytes);
+		const plan = await must('put', tuned, '--suri', '//Charlie', '--parent', base.root, '--dry-run');
+		assert.equal(plan.same_as_parent, base.chunks - 2);
+		const before = await accounts(api, [ADDRESS['//Charlie']]);
+		const put = await must('put', tuned, '--suri', '//Charlie', '--yes', '--parent', base.root);
+		assert.deepEqual([put.sent, put.reused], [base.chunks, base.chunks - 2]);
+		await paidOnce(put.root, before, ['//Charlie'], put.chunks);
+		// Fees are those that were said before.
+		const fees = (of, plan) => Number(of.paid) - Number(plan.deposit) - Number(plan.rent);
+		assert.ok(fees(put, plan) < Number(plan.fees) * 1.2, `${fees(put, plan)}`);
+
+		const third = join(folder, 'third');
+		bytes[9] ^= 1;
+		writeFileSync(third, bytes);
+		const last = await must('put', third, '--suri', '//Charlie', '--yes', '--parent', put.root);
+		const log = await must('log', last.root);
+		assert.deepEqual(
+			log.map(({ root, parent, number }) => [root, parent, number]),
+			[
+				[last.root, put.root, 2],
+				[put.root, base.root, 1],
+				[base.root, null, 0],
+			],
+		);
+		assert.deepEqual(
+			(await trainyard.versions(api, last.root)).map(({ root, parent, number, size }) => [root, parent, number, size]),
+			log.map(({ root, parent, number, size }) => [root, parent, number, size]),
+		);
+		const listed = (await must('ls', '--suri', '//Charlie')).blobs.find(({ root }) => root === put.root);
+		assert.equal(listed.parent, base.root);
+
+		// The base goes; what was taken over from it stays, and is not taken over from it any more.
+		await must('rm', base.root, '--suri', '//Bob');
+		const out = join(folder, 'tuned.out');
+		await must('get', put.root, '--out', out);
+		assert.deepEqual(readFileSync(out), readFileSync(tuned));
+		assert.equal((await must('log', last.root)).length, 2);
+		assert.match(await refused('log', base.root), /knows no file/);
+		const again = ['put', path, '--suri', '//Bob', '--yes', '--parent', base.root];
+		assert.match(await refused(...again), /did not change/);
+		assert.match(
+			await refused('put', third, '--suri', '//Bob', '--yes', '--parent', base.root),
+			/not on chain as a whole/,
+		);
+	});
+
 	test('many downloads at once all come', async () => {
 		const path = file('popular', MIB);
 		const put = await must('put', path, '--suri', '//Bob', '--yes');

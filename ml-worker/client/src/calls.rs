@@ -192,6 +192,16 @@ pub fn register_blob_for(size: u64, content: &H256, period: Option<u32>) -> Call
 	Call::new("ModelStorage", "register", (size, content, period))
 }
 
+/// `ModelStorage.register_version`: the same for a blob that descends from `parent`.
+pub fn register_version(size: u64, content: &H256, period: Option<u32>, parent: &H256) -> Call {
+	Call::new("ModelStorage", "register_version", (size, content, period, parent))
+}
+
+/// `ModelStorage.reuse_chunk`: take over a chunk that the blob `from` has at the same place.
+pub fn reuse_chunk(root: &H256, index: u32, from: &H256, proof: &[H256]) -> Call {
+	Call::new("ModelStorage", "reuse_chunk", (root, index, from, proof))
+}
+
 /// `ModelStorage.upload_chunk`: store one chunk. The bytes are the last argument, so that
 /// they are the tail of the extrinsic, which the node indexes.
 pub fn upload_chunk(root: &H256, index: u32, proof: &[H256], bytes: &[u8]) -> Call {
@@ -428,6 +438,20 @@ mod tests {
 		assert_eq!(decoded, (root, 3, proof.to_vec(), vec![9; 5000]));
 		assert!(call.arguments().ends_with(&[9; 5000]));
 		assert_eq!(call.title(), "ModelStorage.upload_chunk");
+	}
+
+	#[test]
+	fn calls_of_versions_decode_as_the_pallet_declares_them() {
+		let (root, from) = (H256::repeat_byte(7), H256::repeat_byte(8));
+		let proof = [H256::repeat_byte(1), H256::repeat_byte(2)];
+		let call = reuse_chunk(&root, 3, &from, &proof);
+		let decoded = <(H256, u32, H256, Vec<H256>)>::decode_all(&mut call.arguments()).unwrap();
+		assert_eq!(decoded, (root, 3, from, proof.to_vec()));
+		assert_eq!(call.title(), "ModelStorage.reuse_chunk");
+		let call = register_version(9, &root, Some(5), &from);
+		let decoded = <(u64, H256, Option<u32>, H256)>::decode_all(&mut call.arguments()).unwrap();
+		assert_eq!(decoded, (9, root, Some(5), from));
+		assert_eq!(call.title(), "ModelStorage.register_version");
 	}
 
 	#[test]

@@ -88,6 +88,8 @@ pub type ListingView = views::ListingView<AccountId32>;
 pub type BlobView = views::BlobView<AccountId32>;
 /// A blob as it stands in the list of all.
 pub type StoredView = views::StoredView<AccountId32>;
+/// A blob as a version of others.
+pub type VersionView = views::VersionView<AccountId32>;
 /// A project of drilling.
 pub type ProjectView = drill::ProjectView<AccountId32>;
 /// A unit of drilling in the hands of drillers, or of verifiers.

@@ -2,7 +2,7 @@
 
 use super::{
 	client::Chain, AccountId32, AssignmentView, BlobView, ChainError, FinalityView, JobView,
-	ListingView, ProjectView, RelayView, ReportView, StoredView, TrainerView,
+	ListingView, ProjectView, RelayView, ReportView, StoredView, TrainerView, VersionView,
 };
 use codec::Decode;
 use std::{collections::BTreeSet, future::Future};
@@ -13,7 +13,7 @@ use trainyard_protocol::{
 	job::{Balance, Terms},
 	retention::KeepingView,
 	stint::StintView,
-	views::{ChunkValues, MarketView, QuoteView, VerifierView},
+	views::{ChunkValues, MarketView, QuoteView, VerifierView, MAX_VERSIONS},
 	JobId, H256,
 };
 
@@ -164,6 +164,28 @@ impl Chain {
 		let ask = |last| self.api("stored", (last, ENTRIES_AT_ONCE), None);
 		let mut all = in_pages(ENTRIES_AT_ONCE, |one: &StoredView| one.root, ask).await?;
 		all.sort_by_key(|one| one.root);
+		Ok(all)
+	}
+
+	/// Returns the blob `root` and those that it descends from, the newest first, `most` at most. Ends at
+	/// one that is not on chain, or was registered again since, whatever a node says: numbers fall.
+	pub async fn versions(&self, root: H256, most: usize) -> Result<Vec<VersionView>, ChainError> {
+		let mut all: Vec<VersionView> = Vec::new();
+		let mut next = Some(root);
+		while let Some(root) = next.take().filter(|_| all.len() < most) {
+			let part: Vec<VersionView> = self.api("versions", (root, MAX_VERSIONS), None).await?;
+			let is_full = part.len() >= MAX_VERSIONS as usize;
+			for version in part {
+				let follows = all.last().is_none_or(|last| {
+					last.parent == Some(version.root) && version.number < last.number
+				});
+				if !follows || all.len() >= most {
+					return Ok(all);
+				}
+				all.push(version);
+			}
+			next = all.last().filter(|_| is_full).and_then(|last| last.parent);
+		}
 		Ok(all)
 	}
 

@@ -143,7 +143,10 @@ export function chunkVerify(size, content, index, bytes, path) {
 	return found !== null && u8aEq(found, content);
 }
 
-/** A blob cut into its chunks, with what an uploader needs: `proof` returns the path of a chunk. */
+/**
+ * A blob cut into its chunks, with what an uploader needs: `proof` returns the path of a chunk, `values` are
+ * those of the chunks in BLAKE3's tree.
+ */
 export function cutBlob(bytes) {
 	const length = chunkLength(bytes.length);
 	const chunks = [];
@@ -154,8 +157,24 @@ export function cutBlob(bytes) {
 		root: blobRoot(bytes.length, content),
 		content,
 		chunks,
+		values,
 		proof: (index) => pathOf(values, index, (left, right) => merged(left, right)),
 	};
+}
+
+/**
+ * Indices of the chunks of the blob `cut` that `other`, of `cutBlob` as well, has at the same place: which
+ * `modelStorage.reuseChunk` takes over without their bytes. Lengths of chunks follow from those of the blobs.
+ */
+export function sameChunks(cut, other) {
+	const sizes = [cut, other].map(({ chunks }) => chunks.reduce((sum, chunk) => sum + chunk.length, 0));
+	const [size, otherSize] = sizes;
+	const alike =
+		chunkLength(size) === chunkLength(otherSize) && (cut.values.length === 1) === (other.values.length === 1);
+	if (!alike) return [];
+	const isSame = (value, index) =>
+		chunkSizeAt(size, index) === chunkSizeAt(otherSize, index) && u8aEq(value, other.values[index]);
+	return cut.values.flatMap((value, index) => (isSame(value, index) ? [index] : []));
 }
 
 // ---- Traces and bundles: what a training says that it computed. A loss is a number of binary32.

@@ -13,6 +13,7 @@ export * from './views.js';
 export { federation, openFederation } from './commands/federation.js';
 export { fetchBlob, modelRootOf } from './commands/fetch-model.js';
 export { blobCids } from './commands/model-cids.js';
+export { versions } from './commands/model-log.js';
 export { leastAuditFee, postJob, quote, withAuditFee } from './commands/submit-job.js';
 export { trainers } from './commands/trainers.js';
 export { follow, standing } from './commands/watch-job.js';

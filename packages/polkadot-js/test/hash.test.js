@@ -95,6 +95,19 @@ test('the nodes of the tree lead to the hash of the whole', () => {
 	assert.equal(new Set(numbers).size, 4);
 });
 
+test('chunks that did not change are the same at the same place', () => {
+	const tuned = Uint8Array.from([...blob, 7]);
+	tuned[5_000] ^= 1;
+	const same = (one, other) => hash.sameChunks(hash.cutBlob(one), hash.cutBlob(other));
+	assert.deepEqual(same(blob, blob), [0, 1, 2, 3, 4, 5, 6, 7]);
+	assert.deepEqual(same(tuned, blob), [0, 2, 3, 4, 5, 6]);
+	assert.deepEqual(same(blob.subarray(1), blob), []);
+	// A blob of one chunk hashes it as the whole, and chunks of another length begin elsewhere.
+	assert.deepEqual(same(blob.subarray(0, 4_096), blob.subarray(0, 8_192)), []);
+	assert.deepEqual(same(new Uint8Array(300_000), new Uint8Array(30_000)), []);
+	assert.deepEqual(same(new Uint8Array(), blob), []);
+});
+
 test('chunks cover a blob of any size', () => {
 	for (const size of [0, 1, 4095, 4096, 4097, 26_680, 262_144, 262_145, 70_000_000]) {
 		const count = hash.chunkCount(size);

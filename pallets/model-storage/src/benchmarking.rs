@@ -158,6 +158,44 @@ mod benchmarks {
 		assert!(Blobs::<T>::get(root).is_some_and(|blob| blob.is_complete()));
 	}
 
+	/// The last chunk of a large blob, which another blob of the same size has.
+	#[benchmark]
+	fn reuse_chunk() {
+		let caller: T::AccountId = whitelisted_caller();
+		let (root, index, proof, bytes) = almost_complete::<T>(MAX_CHUNK);
+		let from = H256([8; 32]);
+		let blob = Blobs::<T>::get(root).expect("it was made");
+		let node = blob::chunk_node(blob.size, index).expect("it is the last chunk");
+		let value = node.value_of(blob.size, &bytes).expect("the chunk is so long");
+		Pallet::<T>::list(from, index, MAX_CHUNK, blob::chunk_hash(&bytes), value);
+		Blobs::<T>::insert(from, blob);
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(caller), root, index, from, proof);
+
+		assert!(Blobs::<T>::get(root).is_some_and(|blob| blob.is_complete()));
+	}
+
+	/// A version of one that is a version.
+	#[benchmark]
+	fn register_version() {
+		let (_, parent) = expired::<T>(1);
+		Versions::<T>::insert(parent, Version { parent: H256([7; 32]), number: 3 });
+		let size = T::MaxBlob::get();
+		let caller: T::AccountId = account("owner", 0, 0);
+		let deposit = types::deposit_for::<T>(size).expect("the deposit of a blob is an amount");
+		let rent = Pallet::<T>::rent_for(size, T::Retention::get());
+		let least = T::Currency::minimum_balance().saturating_mul(10);
+		T::Currency::mint_into(&caller, deposit + rent + least).expect("an account takes money");
+		let content = H256([9; 32]);
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(caller), size, content, None, parent);
+
+		let root = blob::root_of(size, &content);
+		assert_eq!(Versions::<T>::get(root), Some(Version { parent, number: 4 }));
+	}
+
 	#[benchmark]
 	fn renew() {
 		let (owner, root) = expired::<T>(1);

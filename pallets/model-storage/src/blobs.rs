@@ -150,25 +150,37 @@ impl<T: Config> Pallet<T> {
 			Self::list(root, index, size, hash, value);
 			Self::deposit_event(Event::ChunkStored { root, index, hash });
 		} else {
-			blob.stored = blob.stored.saturating_add(1);
-			let complete = blob.is_complete();
-			let period = if complete { blob.period } else { T::UploadPeriod::get() };
-			let expires = Self::now().saturating_add(period);
-			blob.expires = expires;
-			Blobs::<T>::insert(root, blob);
-			Self::list(root, index, size, hash, value);
 			if let Some(brought) = Brought::<T>::get(root, &who) {
 				Brought::<T>::insert(root, &who, brought.saturating_add(size.into()));
 			}
-			Self::deposit_event(Event::ChunkStored { root, index, hash });
-			if complete {
-				Self::deposit_event(Event::Completed { root, expires });
-				T::OnComplete::blob_complete(root);
-			}
+			Self::add_chunk(blob, root, index, size, hash, value);
 		}
 		// Last, because an index operation is not undone when a call fails.
 		sp_io::transaction_index::index(extrinsic, size, hash.to_fixed_bytes());
 		Ok(())
+	}
+
+	/// Notes a chunk of a blob that had none at its place. With the last one the blob is complete.
+	pub(crate) fn add_chunk(
+		mut blob: BlobOf<T>,
+		root: H256,
+		index: u32,
+		size: u32,
+		hash: H256,
+		value: H256,
+	) {
+		blob.stored = blob.stored.saturating_add(1);
+		let complete = blob.is_complete();
+		let period = if complete { blob.period } else { T::UploadPeriod::get() };
+		let expires = Self::now().saturating_add(period);
+		blob.expires = expires;
+		Blobs::<T>::insert(root, blob);
+		Self::list(root, index, size, hash, value);
+		Self::deposit_event(Event::ChunkStored { root, index, hash });
+		if complete {
+			Self::deposit_event(Event::Completed { root, expires });
+			T::OnComplete::blob_complete(root);
+		}
 	}
 
 	/// Drops up to `RemoveStep` chunk records of a blob that may be removed by this account, and with the

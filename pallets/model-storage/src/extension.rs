@@ -60,13 +60,17 @@ pub const BEING_REMOVED: u8 = 105;
 /// `InvalidTransaction::Custom` of bytes that are not the chunk that they are said to be.
 pub const WRONG_PROOF: u8 = 106;
 
+/// `InvalidTransaction::Custom` of a chunk that is to be taken over from a blob that has none at that
+/// place, or does not surely keep it.
+pub const NOT_KEPT: u8 = 107;
+
 /// What awaited chunks and the calls that make way for them have in the transaction pool above the
 /// priority by their tips.
 pub const AWAITED_PRIORITY: TransactionPriority = TransactionPriority::MAX / 4;
 
 /// Marks a top-level `upload_chunk` for the time of its extrinsic, so that the call can
 /// refuse to run anywhere else; keeps uploads that are bound to fail out of the pool and of
-/// blocks; and keeps room in blocks for awaited chunks.
+/// blocks, chunks that are taken over too; and keeps room in blocks for awaited chunks.
 #[derive(
 	Encode,
 	Decode,
@@ -102,6 +106,7 @@ fn refusal<T: Config>(error: Error<T>) -> TransactionValidityError {
 		Error::WrongLength => InvalidTransaction::Custom(WRONG_LENGTH),
 		Error::BeingRemoved => InvalidTransaction::Custom(BEING_REMOVED),
 		Error::WrongProof => InvalidTransaction::Custom(WRONG_PROOF),
+		Error::NotKept | Error::OtherPlace => InvalidTransaction::Custom(NOT_KEPT),
 		_ => InvalidTransaction::Call,
 	}
 	.into()
@@ -141,6 +146,10 @@ where
 				T::WeightInfo::direct_upload(bytes.len() as u32)
 					.saturating_add(Pallet::<T>::spare_room_weight())
 			}
+			// It is checked here as in the call.
+			Some(Call::reuse_chunk { .. }) => {
+				T::WeightInfo::ordinary().saturating_add(T::WeightInfo::reuse_chunk())
+			}
 			// Whether a job waits for the blob, and whether it is there.
 			Some(Call::register { .. } | Call::remove { .. }) => {
 				T::WeightInfo::ordinary().saturating_add(T::DbWeight::get().reads(2))
@@ -173,6 +182,10 @@ where
 				} else {
 					Shipment::Chunk(hash, value)
 				}
+			}
+			Some(Call::reuse_chunk { root, index, from, proof }) => {
+				Pallet::<T>::check_reuse(root, *index, from, proof).map_err(refusal)?;
+				Shipment::Ordinary
 			}
 			own if is_urgent::<T>(&origin, call) => {
 				validity.priority = AWAITED_PRIORITY;

@@ -9,7 +9,7 @@
 
 use crate::{
 	types::deposit_for, Agenda, Awaited, BlobOf, Blobs, Chunks, Config, Cursor, Due, Error, Event,
-	HoldReason, Pallet, WeightInfo, H256,
+	HoldReason, Pallet, Versions, WeightInfo, H256,
 };
 use alloc::vec::Vec;
 use frame_support::{
@@ -145,6 +145,7 @@ impl<T: Config> Pallet<T> {
 		let reason = HoldReason::Blob.into();
 		let deposit = T::Currency::release(&reason, &blob.owner, held, Precision::BestEffort)?;
 		Blobs::<T>::remove(root);
+		Versions::<T>::remove(root);
 		Self::unschedule(root);
 		Self::deposit_event(Event::Removed { root, owner: blob.owner, deposit });
 		Ok(())

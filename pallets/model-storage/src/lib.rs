@@ -13,6 +13,8 @@
 //! - The owner may [`Pallet::remove`] it before, unless a job named it, and gets back what is unused. Once
 //!   its time is over somebody else may [`Pallet::adopt`] it, and past a grace period the agenda removes it.
 //! - Every block asks its author for a drawn chunk, which it shows by an inherent ([`proofs`]).
+//! - A chunk that another blob has at the same place is taken over from it without its bytes, and a blob may be
+//!   registered as a version of another one ([`versions`]).
 //! - [`DirectUpload`] refuses chunk uploads that are not an extrinsic's own call: the node stores
 //!   the *tail of the extrinsic* under the hash that it gets, unchecked, so a nested call could
 //!   store other bytes under a chunk's hash.
@@ -45,6 +47,7 @@ mod tests;
 #[cfg(any(feature = "std", feature = "try-runtime"))]
 mod try_state;
 mod types;
+mod versions;
 pub mod weights;
 
 pub use blobs::{AROUND_CHUNK, CALLS_ROOM, LONGEST_MOVE, MOVES_ROOM};
@@ -221,6 +224,10 @@ pub mod pallet {
 	#[pallet::storage]
 	pub type TopLevelUpload<T: Config> = StorageValue<_, Marker, OptionQuery>;
 
+	/// From which other one a blob descends, where its owner said so, by its root.
+	#[pallet::storage]
+	pub type Versions<T: Config> = StorageMap<_, Identity, H256, Version, OptionQuery>;
+
 	/// How many running jobs name a blob, by its root. One that nobody names is not here.
 	#[pallet::storage]
 	pub type Awaited<T: Config> = StorageMap<_, Identity, H256, u32, OptionQuery>;
@@ -270,7 +277,7 @@ pub mod pallet {
 			/// For how many blocks it is kept from its completion on.
 			period: BlockNumber,
 		},
-		/// A chunk was stored.
+		/// A chunk was stored, or taken over from another blob.
 		ChunkStored {
 			/// Root of the blob.
 			root: H256,
@@ -363,6 +370,15 @@ pub mod pallet {
 			/// Index of the chunk.
 			index: u32,
 		},
+		/// A blob was declared to descend from another one.
+		VersionRegistered {
+			/// Root of the blob.
+			root: H256,
+			/// Root of the one that it descends from.
+			parent: H256,
+			/// Its number: one more than that of its parent.
+			number: u32,
+		},
 	}
 
 	#[pallet::error]
@@ -406,6 +422,12 @@ pub mod pallet {
 		NothingAsked,
 		/// The author of this block has shown already what it has.
 		AlreadyProved,
+		/// The other blob has no such chunk, or one that authors could not show: upload the chunk.
+		NotKept,
+		/// The chunk is at another place in the other blob, or all of it: upload the chunk.
+		OtherPlace,
+		/// The parent is not on chain as a whole: store it first, or register the blob without one.
+		UnknownParent,
 	}
 
 	#[pallet::hooks]
@@ -532,6 +554,38 @@ pub mod pallet {
 		pub fn prove(origin: OriginFor<T>, answers: Answers) -> DispatchResult {
 			ensure_none(origin)?;
 			Self::do_prove(&answers)
+		}
+
+		/// Takes over chunk `index` of the blob `from`, which has the same bytes at the same place, for the
+		/// registered blob `root`, without its bytes. `proof` is the path from the chunk up to the content
+		/// hash of `root`. Anyone may do this, also from inside another call.
+		#[pallet::call_index(6)]
+		#[pallet::weight(T::WeightInfo::reuse_chunk())]
+		pub fn reuse_chunk(
+			origin: OriginFor<T>,
+			root: H256,
+			index: u32,
+			from: H256,
+			proof: ChunkProof,
+		) -> DispatchResult {
+			ensure_signed(origin)?;
+			Self::do_reuse_chunk(root, index, from, &proof)
+		}
+
+		/// Does what [`register`](Self::register) does, and says that the blob descends from `parent`, which
+		/// is on chain as a whole. The caller says so, and nothing checks that; it stays said when the
+		/// parent goes.
+		#[pallet::call_index(7)]
+		#[pallet::weight(T::WeightInfo::register_version())]
+		pub fn register_version(
+			origin: OriginFor<T>,
+			size: u64,
+			content: H256,
+			period: Option<BlockNumber>,
+			parent: H256,
+		) -> DispatchResult {
+			let who = ensure_signed(origin)?;
+			Self::do_register_version(who, size, content, period, parent)
 		}
 	}
 

@@ -1,6 +1,6 @@
 //! The list of all blobs, for those who look at the chain.
 
-use crate::{Awaited, BlobOf, Blobs, Config, Pallet, H256};
+use crate::{Awaited, BlobOf, Blobs, Config, Pallet, Versions, H256};
 use alloc::vec::Vec;
 use trainyard_protocol::views::StoredView;
 
@@ -26,6 +26,7 @@ impl<T: Config> Pallet<T> {
 			removing: blob.removing.is_some(),
 			awaited,
 			owner: blob.owner,
+			parent: Versions::<T>::get(root).map(|version| version.parent),
 		}
 	}
 }

@@ -2,7 +2,7 @@
 
 use crate::{
 	Agenda, Asked, Awaited, Blobs, Brought, Chunks, Config, Doubted, Due, HoldReason, LostChunks,
-	Pallet, Place, Retained, RetainedCount, TopLevelUpload,
+	Pallet, Place, Retained, RetainedCount, TopLevelUpload, Versions,
 };
 use alloc::collections::BTreeMap;
 use frame_support::{ensure, traits::fungible::InspectHold};
@@ -18,6 +18,7 @@ impl<T: Config> Pallet<T> {
 	/// - What is held of an account is the sum of its deposits and rents.
 	/// - Each chunk is on the list, doubted or lost, once, and the list has no gaps.
 	/// - Each blob is on the agenda once.
+	/// - What descends from another blob is one, and has a number above 0.
 	pub fn do_try_state() -> Result<(), TryRuntimeError> {
 		ensure!(!TopLevelUpload::<T>::exists(), "an upload marker outlived its extrinsic");
 		ensure!(Awaited::<T>::iter().all(|(_, names)| names > 0), "a blob is awaited by nobody");
@@ -43,6 +44,10 @@ impl<T: Config> Pallet<T> {
 		);
 		for (at, root, ()) in Agenda::<T>::iter() {
 			ensure!(Due::<T>::get(root) == Some(at), "a date that its blob does not know");
+		}
+		for (root, version) in Versions::<T>::iter() {
+			ensure!(Blobs::<T>::contains_key(root), "a version that is no blob");
+			ensure!(version.number > 0 && version.parent != root, "a version of itself");
 		}
 		Self::try_places()?;
 		ensure!(Chunks::<T>::iter_keys().count() as u64 == records, "chunks of no blob");

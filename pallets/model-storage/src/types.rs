@@ -230,6 +230,26 @@ impl<AccountId> Blob<AccountId> {
 	}
 }
 
+/// From which other one a blob descends.
+#[derive(
+	Clone,
+	Copy,
+	Debug,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+)]
+pub struct Version {
+	/// Root of that one.
+	pub parent: H256,
+	/// One more than its number; 1 where it descends from none.
+	pub number: u32,
+}
+
 /// Called for blobs whose last missing chunk was stored.
 pub trait OnBlobComplete {
 	/// Called when the blob with this root is complete. The work is small and constant.

@@ -31,6 +31,10 @@ pub trait WeightInfo {
 	fn prove() -> Weight;
 	/// Weight of `draw`.
 	fn draw() -> Weight;
+	/// Weight of `reuse_chunk`.
+	fn reuse_chunk() -> Weight;
+	/// Weight of `register_version`.
+	fn register_version() -> Weight;
 }
 
 /// What was measured, with the access costs `D` of a database.
@@ -141,6 +145,17 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 		Weight::from_parts(80_000_000, 8697)
 			.saturating_add(D::get().reads_writes(18_u64, 11_u64))
 	}
+	/// Estimated, of what `upload_chunk` takes without its bytes, and 11 compressions for the path.
+	fn reuse_chunk() -> Weight {
+		Weight::from_parts(60_000_000, 8722)
+			.saturating_add(D::get().reads_writes(9_u64, 6_u64))
+	}
+	/// Estimated, of what `register` takes, and the record of the parent.
+	fn register_version() -> Weight {
+		Self::register()
+			.saturating_add(Weight::from_parts(15_000_000, 5220))
+			.saturating_add(D::get().reads_writes(2_u64, 1_u64))
+	}
 }
 
 // For tests.
@@ -174,5 +189,11 @@ impl WeightInfo for () {
 	}
 	fn draw() -> Weight {
 		Measured::<RocksDbWeight>::draw()
+	}
+	fn reuse_chunk() -> Weight {
+		Measured::<RocksDbWeight>::reuse_chunk()
+	}
+	fn register_version() -> Weight {
+		Measured::<RocksDbWeight>::register_version()
 	}
 }

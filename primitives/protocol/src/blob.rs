@@ -107,6 +107,17 @@ pub fn chunk_node(size: u64, index: u32) -> Option<Node> {
 	Some(Node { begin, chunks: content::chunks(bytes) })
 }
 
+/// Returns whether chunk `index` stands at one place in blobs of `size` and of `other` bytes: it begins
+/// there, has one length, and is either all of both blobs or of neither. Then equal bytes have equal
+/// values in the trees over both.
+pub fn is_same_place(size: u64, other: u64, index: u32) -> bool {
+	let place = |size: u64| {
+		let is_all = chunk_count(size)? == 1;
+		Some((chunk_node(size, index)?, chunk_size_at(size, index)?, is_all))
+	};
+	place(size).is_some_and(|found| Some(found) == place(other))
+}
+
 /// Returns how many levels of the tree over the content of a blob of `size` bytes lie above its
 /// chunks: its chunks are the [parts](Node::parts) so far below the whole.
 pub fn levels(size: u64) -> u32 {
@@ -223,6 +234,28 @@ mod tests {
 			let parts = Node::whole(size).parts(size, levels(size)).unwrap();
 			assert_eq!(nodes.collect::<Vec<_>>(), parts);
 		}
+	}
+
+	#[test]
+	fn equal_bytes_at_one_place_have_equal_values() {
+		let sizes = [1u64, 4_095, 4_096, 4_097, 8_192, 20_000, 262_144, 262_145, 524_288, 600_000];
+		let bytes: Vec<u8> = (0..600_000u32).map(|i| (i ^ i >> 7) as u8).collect();
+		let value = |size: u64, index: u32| {
+			let from = index as usize * chunk_len(size) as usize;
+			let length = chunk_size_at(size, index)? as usize;
+			chunk_node(size, index)?.value_of(size, &bytes[from..][..length]).ok()
+		};
+		let mut same = 0;
+		for (size, other) in sizes.iter().flat_map(|a| sizes.map(|b| (*a, b))) {
+			for index in 0..chunk_count(size).unwrap() + 2 {
+				let is_same = is_same_place(size, other, index);
+				assert_eq!(is_same, is_same_place(other, size, index));
+				let (one, two) = (value(size, index), value(other, index));
+				assert_eq!(is_same, one.is_some() && one == two, "{size} {other} {index}");
+				same += u32::from(is_same && size != other);
+			}
+		}
+		assert!(same > 100, "{same}");
 	}
 
 	#[test]

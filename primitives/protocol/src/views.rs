@@ -507,6 +507,33 @@ pub struct StoredView<AccountId> {
 	pub removing: bool,
 	/// How many running jobs name it; it is not removed while one does.
 	pub awaited: u32,
+	/// Root of the blob that it descends from, where its owner said so.
+	pub parent: Option<H256>,
+}
+
+/// Most versions that are returned at once.
+pub const MAX_VERSIONS: u32 = 256;
+
+/// A blob as a version of others.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, TypeInfo, Serialize, Deserialize)]
+pub struct VersionView<AccountId> {
+	/// Its root.
+	pub root: H256,
+	/// Root of the blob that it descends from, where its owner said so; that one need not be on chain any
+	/// more.
+	pub parent: Option<H256>,
+	/// How many versions there were before it, as its owner says.
+	pub number: u32,
+	/// Length in bytes.
+	pub size: u64,
+	/// Whether all of its chunks are stored.
+	pub whole: bool,
+	/// The block from which on its time counts.
+	pub since: BlockNumber,
+	/// Height after which it may be removed.
+	pub expires: BlockNumber,
+	/// Who registered it.
+	pub owner: AccountId,
 }
 
 /// Values of some chunks of a blob as nodes of the tree over its content.

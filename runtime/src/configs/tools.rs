@@ -96,7 +96,9 @@ impl InstanceFilter<RuntimeCall> for ProxyType {
 					matches!(
 						call,
 						Call::register { period: None, .. }
+							| Call::register_version { period: None, .. }
 							| Call::upload_chunk { .. }
+							| Call::reuse_chunk { .. }
 							| Call::remove { .. }
 					)
 				}

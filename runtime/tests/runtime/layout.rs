@@ -84,7 +84,16 @@ fn call_indices() {
 	assert_eq!(calls::<pallet_submissions::Call<Runtime>>(), ["commit", "reveal"]);
 	assert_eq!(
 		calls::<pallet_model_storage::Call<Runtime>>(),
-		["register", "upload_chunk", "renew", "remove", "adopt", "prove"]
+		[
+			"register",
+			"upload_chunk",
+			"renew",
+			"remove",
+			"adopt",
+			"prove",
+			"reuse_chunk",
+			"register_version"
+		]
 	);
 	assert_eq!(
 		calls::<pallet_verification::Call<Runtime>>(),

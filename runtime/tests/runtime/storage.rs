@@ -124,6 +124,55 @@ fn the_next_author_clears_a_doubt() {
 	assert!(reward(&mut chain) > 0);
 }
 
+/// A version takes over in one batch what did not change, for the fee of a small transaction; both files are
+/// shown by authors, and the new one stays when the old one goes.
+#[test]
+fn a_version_takes_over_what_did_not_change() {
+	let old = bytes(8_000_000);
+	let mut new = old.clone();
+	new[0] ^= 1;
+	let (base, next) = (Chunked::new(&old), Chunked::new(&new));
+	let mut chain = Chain::development();
+	chain.run(1);
+	store(&mut chain, &base, old.len(), None);
+	let register = Call::register_version {
+		size: new.len() as u64,
+		content: next.content,
+		period: None,
+		parent: base.root,
+	};
+	assert_ok!(chain.call(Charlie, register));
+	let proof = |index: usize| next.proof(index).unwrap().try_into().unwrap();
+	let reuse = |index: usize| Call::reuse_chunk {
+		root: next.root,
+		index: index as u32,
+		from: base.root,
+		proof: proof(index),
+	};
+	let calls = (1..next.chunks.len()).map(|index| reuse(index).into()).collect();
+	let free = |chain: &mut Chain| money(chain, Charlie.to_account_id()).0;
+	let before = free(&mut chain);
+	assert_ok!(chain.call(Charlie, pallet_utility::Call::batch_all { calls }));
+	let batch = before - free(&mut chain);
+	let bytes = next.chunks[0].to_vec().try_into().unwrap();
+	let upload = Call::upload_chunk { root: next.root, index: 0, proof: proof(0), bytes };
+	assert_ok!(chain.call(Charlie, upload));
+	let one = before - batch - free(&mut chain);
+	assert!(batch < one * (next.chunks.len() as u128 - 1) / 2, "{batch} for all, {one} for one");
+	let view = chain.state(|| ModelStorage::view(next.root)).unwrap();
+	assert_eq!(view.missing, Vec::<u32>::new());
+	let versions = chain.state(|| Runtime::versions(next.root, 10));
+	let seen: Vec<_> = versions.iter().map(|one| (one.root, one.parent, one.number)).collect();
+	assert_eq!(seen, [(next.root, Some(base.root), 1), (base.root, None, 0)]);
+
+	assert_ok!(chain.call(Bob, Call::remove { root: base.root }));
+	for _ in 0..20 {
+		chain.run(1);
+		assert!(reward(&mut chain) > 0, "authors have what is listed once");
+	}
+	chain.state(|| ModelStorage::do_try_state().unwrap());
+}
+
 #[test]
 fn time_is_paid_for_by_the_block_and_the_rest_returns() {
 	let data = bytes(20_000);

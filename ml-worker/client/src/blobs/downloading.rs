@@ -199,7 +199,7 @@ fn set(count: Option<&Mutex<u32>>, change: impl FnOnce(u32) -> u32) -> u32 {
 
 /// Returns the outline of the blob: of the first node that gives one that leads to the root, and
 /// where no node has all chunks, of several.
-async fn outline(
+pub(super) async fn outline(
 	nodes: &[Arc<Chain>],
 	root: H256,
 	tell: &impl Fn(Fetched),

@@ -1,6 +1,9 @@
 //! The values of a blob's chunks in the tree over its content: what proves a chunk by itself.
 
-use std::io::{self, Read};
+use std::{
+	collections::BTreeSet,
+	io::{self, Read},
+};
 use trainyard_protocol::{blob, content::Node, H256};
 
 /// The tree over the content of a blob, down to its chunks: 32 bytes for each. With it every chunk
@@ -79,6 +82,16 @@ impl Outline {
 		Node::whole(size).part_path(size, levels, &self.values, index.into()).ok()
 	}
 
+	/// Returns the chunks that `other` has at the same place.
+	pub fn same_chunks(&self, other: &Self) -> BTreeSet<u32> {
+		let same = |index: &u32| {
+			let at = *index as usize;
+			blob::is_same_place(self.size, other.size, *index)
+				&& self.values.get(at) == other.values.get(at)
+		};
+		(0..self.chunks()).filter(same).collect()
+	}
+
 	/// Returns whether `bytes` are chunk `index`.
 	pub fn is_chunk(&self, index: u32, bytes: &[u8]) -> bool {
 		let known = self.values.get(index as usize);
@@ -124,6 +137,22 @@ mod tests {
 				(None, None)
 			);
 		}
+	}
+
+	#[test]
+	fn chunks_of_another_blob_are_the_same_at_the_same_place() {
+		let bytes: Vec<u8> = (0..30_000u32).map(|i| (i ^ (i >> 7)) as u8).collect();
+		let outline = |bytes: &[u8]| Outline::of(bytes, bytes.len() as u64).unwrap();
+		let base = outline(&bytes);
+		assert_eq!(base.same_chunks(&base), (0..8).collect());
+		let mut tuned = bytes.clone();
+		tuned[5_000] ^= 1;
+		tuned.push(7);
+		assert_eq!(outline(&tuned).same_chunks(&base), [0, 2, 3, 4, 5, 6].into());
+		// What moved is elsewhere, and chunks of another length begin elsewhere.
+		assert_eq!(outline(&bytes[1..]).same_chunks(&base), [].into());
+		let zeros = (outline(&[0; 300_000]), outline(&[0; 30_000]));
+		assert_eq!(zeros.0.same_chunks(&zeros.1), [].into());
 	}
 
 	#[test]

@@ -14,7 +14,7 @@ pub use board::Source;
 
 use super::BlobError;
 use crate::{calls, BlobView, ChainError, Head, Refusal, Transactor, TxError};
-use board::{Board, Desk, Look};
+use board::{registration, Board, Desk, Look};
 use futures::{stream, StreamExt};
 use plan::{Plan, Turn};
 use std::{
@@ -27,6 +27,8 @@ use trainyard_protocol::{blob, job::Balance, retention, H256};
 
 /// `InvalidTransaction::Custom` of a chunk that is stored already, in `pallet-model-storage`.
 const CHUNK_STORED: u8 = 102;
+/// The same of a chunk that the other blob does not have any more.
+const NOT_KEPT: u8 = 107;
 
 /// Longest wait for transactions of an earlier run before a file is registered, in times of
 /// [`Settings::grace`]: a minute.
@@ -42,6 +44,8 @@ pub struct Settings {
 	pub begin: u32,
 	/// For how many blocks from its completion on the blob is kept; a month where that is not said.
 	pub period: Option<u32>,
+	/// Root of the blob that it descends from, as the chain is told where the blob is registered.
+	pub parent: Option<H256>,
 	/// Whether storing ends with the final block, and not with the best one, that has the last chunk.
 	pub until_final: bool,
 	/// Time without progress after which storing is given up.
@@ -58,6 +62,7 @@ impl Default for Settings {
 			window: 12 << 20,
 			begin: 0,
 			period: None,
+			parent: None,
 			until_final: true,
 			patience: Duration::from_secs(900),
 			pause: Duration::from_millis(300),
@@ -113,7 +118,9 @@ pub struct Report {
 	pub before: u32,
 	/// Transactions that the pool took.
 	pub sent: u32,
-	/// Of these, chunks that were sent before.
+	/// Of these, chunks that were taken over from another blob.
+	pub reused: u32,
+	/// Of those sent, chunks that were sent before.
 	pub again: u32,
 	/// First and last height that was looked at while chunks were missing.
 	pub heights: (u32, u32),
@@ -141,10 +148,13 @@ pub async fn cost(
 	source: &Source,
 	view: Option<&BlobView>,
 	period: Option<u32>,
+	parent: Option<H256>,
 ) -> Result<Cost, BlobError> {
 	let (chain, outline) = (sender.chain(), source.outline());
-	let chunks =
-		view.map_or(outline.chunks(), |view| u32::try_from(view.missing.len()).unwrap_or(u32::MAX));
+	let missing = view.map_or_else(|| (0..outline.chunks()).collect(), |view| view.missing.clone());
+	let same = source.same();
+	let (light, heavy): (Vec<u32>, Vec<u32>) =
+		missing.into_iter().partition(|index| same.contains(index));
 	let form = sender.form().await?;
 	let constant = async |name: &str| -> Result<Balance, ChainError> {
 		let value = chain.constant("ModelStorage", name).await?;
@@ -162,15 +172,22 @@ pub async fn cost(
 			None => u32::try_from(constant("Retention").await?).unwrap_or(u32::MAX),
 		};
 		cost.rent = retention::rent(constant("RentPerKib").await?, outline.size(), blocks);
-		let register = calls::register_blob_for(outline.size(), &outline.content(), period);
-		cost.fees = sender.fee(&form, &register).await?;
+		cost.fees = sender.fee(&form, &registration(outline, period, parent)).await?;
 	}
-	if chunks > 0 {
+	let mut add = |count: usize, fee: Balance| {
+		let fees = fee.saturating_mul(count as Balance);
+		cost.fees = cost.fees.saturating_add(fees);
+	};
+	if let Some(index) = light.first() {
+		let proof = outline.proof(*index).unwrap_or_default();
+		let reuse = calls::reuse_chunk(&outline.root(), *index, &H256::zero(), &proof);
+		add(light.len(), sender.fee(&form, &reuse).await?);
+	}
+	if !heavy.is_empty() {
 		let bytes = vec![0; blob::chunk_size_at(outline.size(), 0).unwrap_or_default() as usize];
 		let proof = outline.proof(0).unwrap_or_default();
 		let upload = calls::upload_chunk(&outline.root(), 0, &proof, &bytes);
-		let fee = sender.fee(&form, &upload).await?;
-		cost.fees = cost.fees.saturating_add(fee.saturating_mul(chunks.into()));
+		add(heavy.len(), sender.fee(&form, &upload).await?);
 	}
 	Ok(cost)
 }
@@ -189,7 +206,8 @@ pub async fn upload(
 	settings: Settings,
 	told: impl FnMut(Progress),
 ) -> Result<Report, BlobError> {
-	upload_to(&Desk::new(senders, source, settings.period), source, settings, told).await
+	upload_to(&Desk::new(senders, source, settings.period, settings.parent), source, settings, told)
+		.await
 }
 
 /// When something moved last, and why nothing does.
@@ -232,8 +250,8 @@ async fn upload_to<B: Board>(
 ) -> Result<Report, BlobError> {
 	let outline = source.outline();
 	let (root, size, all) = (outline.root(), outline.size(), outline.chunks());
-	let mut plan = Plan::new(outline, settings);
-	let mut report = Report { root, before: 0, sent: 0, again: 0, heights: (0, 0) };
+	let mut plan = Plan::new(outline, settings, source.same());
+	let mut report = Report { root, before: 0, sent: 0, reused: 0, again: 0, heights: (0, 0) };
 	let mut patience = Patience { limit: settings.patience, since: Instant::now(), trouble: None };
 	let mut known: Option<u32> = None;
 	let mut seen: Option<Head> = None;
@@ -363,11 +381,15 @@ async fn send<B: Board>(
 	told: &mut impl FnMut(Progress),
 ) -> Result<(), BlobError> {
 	let count = turns.len().max(1);
-	let mut rounds =
-		stream::iter(turns).map(|turn| one_turn(board, source, turn)).buffer_unordered(count);
+	let light = plan.light().clone();
+	let light = &light;
+	let mut rounds = stream::iter(turns)
+		.map(|turn| one_turn(board, source, turn, light))
+		.buffer_unordered(count);
 	while let Some((sender, done, ended)) = rounds.next().await {
 		for (index, nonce) in done {
 			report.sent += 1;
+			report.reused += u32::from(light.contains(&index));
 			report.again += u32::from(plan.sent(sender, index, nonce));
 		}
 		match ended {
@@ -375,6 +397,7 @@ async fn send<B: Board>(
 			Err(Stop::Local(error)) => return Err(error),
 			Err(Stop::Refused { index, nonce, refusal }) => match refusal {
 				Refusal::Custom(CHUNK_STORED) => plan.is_stored(index),
+				Refusal::Custom(NOT_KEPT) => plan.is_heavy(index),
 				// The next look says what the chain has, and which nonces are free.
 				Refusal::NonceTaken => plan.taken(sender, nonce),
 				Refusal::NonceUsed | Refusal::Custom(_) => {}
@@ -407,16 +430,17 @@ async fn one_turn<B: Board>(
 	board: &B,
 	source: &Source,
 	turn: Turn,
+	light: &BTreeSet<u32>,
 ) -> (usize, Vec<(u32, u64)>, Result<(), Stop>) {
 	let Turn { sender, nonce: first, chunks } = turn;
 	let mut done = Vec::new();
 	for (nonce, index) in (first..).zip(chunks) {
-		let chunk = match source.chunk(index).await {
-			Ok(chunk) => chunk,
+		let parcel = match source.parcel(index, light.contains(&index)).await {
+			Ok(parcel) => parcel,
 			Err(error) => return (sender, done, Err(Stop::Local(error))),
 		};
 		let proof = source.outline().proof(index).unwrap_or_default();
-		match board.send(sender, nonce, index, &proof, &chunk).await {
+		match board.send(sender, nonce, index, &proof, &parcel).await {
 			Ok(()) => done.push((index, nonce)),
 			Err(refusal) => {
 				return (sender, done, Err(Stop::Refused { index, nonce, refusal }));

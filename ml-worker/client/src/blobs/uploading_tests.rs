@@ -2,7 +2,7 @@
 //! store the same file.
 
 use super::{
-	board::{Account, Board, Look, Source},
+	board::{Account, Board, Look, Parcel, Source},
 	*,
 };
 use crate::{AccountId32, Head};
@@ -41,6 +41,8 @@ struct State {
 	refused: u32,
 	registrations: u32,
 	forks: u32,
+	/// Chunks that were sent without bytes.
+	named: BTreeSet<u32>,
 }
 
 /// What goes wrong at which height.
@@ -66,6 +68,8 @@ struct Fake {
 	final_lag: usize,
 	/// What an earlier run left in the pool that registers the blob, at the height where it does.
 	registers_at: Option<u32>,
+	/// Another blob, and the chunks of it that went.
+	base: Option<(H256, Vec<u32>)>,
 }
 
 impl Fake {
@@ -80,6 +84,7 @@ impl Fake {
 			poor: vec![],
 			final_lag: 2,
 			registers_at: None,
+			base: None,
 		}
 	}
 
@@ -205,10 +210,22 @@ impl Board for Fake {
 		nonce: u64,
 		index: u32,
 		proof: &[H256],
-		chunk: &[u8],
+		parcel: &Parcel,
 	) -> Result<(), Refusal> {
-		assert!(!proof.is_empty() && chunk.len() == 4_096);
+		assert!(!proof.is_empty());
 		let mut state = self.state.lock().unwrap();
+		match parcel {
+			Parcel::Bytes(chunk) => assert_eq!(chunk.len(), 4_096),
+			Parcel::SameAs(from) => {
+				assert_eq!(Some(*from), self.base.as_ref().map(|(root, _)| *root));
+				let gone = self.base.as_ref().is_some_and(|(_, gone)| gone.contains(&index));
+				if gone {
+					state.refused += 1;
+					return Err(Refusal::Custom(NOT_KEPT));
+				}
+				state.named.insert(index);
+			}
+		}
 		if self.poor.contains(&sender) {
 			return Err(Refusal::Poor("Inability to pay some fees".into()));
 		}
@@ -366,4 +383,51 @@ async fn a_file_that_changes_is_not_stored() {
 	}
 	std::fs::write(file.path(), []).unwrap();
 	assert!(matches!(Source::open(file.path()).await, Err(BlobError::Empty)));
+}
+
+/// What the other blob has is named, what it lacks is sent with its bytes, and where it loses chunks on the
+/// way these are sent as well.
+#[tokio::test]
+async fn what_another_blob_has_is_not_sent() {
+	let old: Vec<u8> = (0..ALL * 4_096).map(|i| (i >> 3) as u8 ^ (i >> 12) as u8).collect();
+	let mut new = old.clone();
+	(0..5).for_each(|chunk| new[chunk * 4_096] ^= 1);
+	let node = {
+		let old = old.clone();
+		crate::fake::FakeNode::new(move |method, _, _| match method {
+			"trainyard_chunkValues" => Ok(values_of(&old)),
+			_ => Err("no such method"),
+		})
+	};
+	let chain = Arc::new(node.chain().await);
+	let file = tempfile::NamedTempFile::new().unwrap();
+	std::fs::write(file.path(), &new).unwrap();
+	let mut source = Source::open(file.path()).await.unwrap();
+	let root = trainyard_protocol::blob::Chunked::new(&old).root;
+	source.take_over(&chain, root).await.unwrap();
+	assert_eq!(source.same(), (5..ALL).collect());
+	for gone in [vec![], vec![7, 30]] {
+		let fake = Fake { base: Some((root, gone.clone())), ..Fake::new(2) };
+		let report = upload_to(&fake, &source, settings(), |_| {}).await.unwrap();
+		let state = fake.checked();
+		let named: BTreeSet<u32> = (5..ALL).filter(|index| !gone.contains(index)).collect();
+		assert_eq!(state.named, named);
+		assert_eq!((report.reused, report.sent), (named.len() as u32, ALL));
+		assert_eq!(state.refused as usize, gone.len());
+	}
+	// A node that gives values of other bytes is found out.
+	let other = source.take_over(&chain, H256::repeat_byte(3)).await.unwrap_err();
+	assert!(matches!(other, BlobError::WrongBytes { .. }), "{other}");
+}
+
+/// What the node answers with the values of all chunks of a blob.
+fn values_of(bytes: &[u8]) -> Vec<u8> {
+	use codec::Encode;
+	let size = bytes.len() as u64;
+	let chunks = trainyard_protocol::blob::Chunked::new(bytes).chunks;
+	let value = |(index, chunk): (u32, &&[u8])| {
+		blob::chunk_node(size, index).unwrap().value_of(size, chunk).unwrap()
+	};
+	let values: Vec<H256> = (0..).zip(&chunks).map(value).collect();
+	(size, values).encode()
 }

@@ -7,3 +7,4 @@ mod register;
 mod retention;
 mod room;
 mod upload;
+mod versions;

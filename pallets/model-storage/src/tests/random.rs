@@ -19,6 +19,19 @@ enum Act {
 		chunk: usize,
 		spoil: bool,
 	},
+	/// A version of another one, or of itself.
+	Version {
+		who: AccountId,
+		blob: usize,
+		parent: usize,
+	},
+	/// A chunk that another one may have.
+	Reuse {
+		who: AccountId,
+		blob: usize,
+		chunk: usize,
+		from: usize,
+	},
 	Renew {
 		who: AccountId,
 		blob: usize,
@@ -53,6 +66,10 @@ fn act() -> impl Strategy<Value = Act> {
 		2 => (who.clone(), 0..3usize).prop_map(|(who, blob)| Act::Register { who, blob }),
 		8 => (who.clone(), 0..3usize, 0..8usize, prop::bool::weighted(0.1))
 			.prop_map(|(who, blob, chunk, spoil)| Act::Upload { who, blob, chunk, spoil }),
+		2 => (who.clone(), 0..3usize, 0..3usize)
+			.prop_map(|(who, blob, parent)| Act::Version { who, blob, parent }),
+		5 => (who.clone(), 1..3usize, 0..8usize, 0..3usize)
+			.prop_map(|(who, blob, chunk, from)| Act::Reuse { who, blob, chunk, from }),
 		1 => (who.clone(), 0..3usize, 0..500u32)
 			.prop_map(|(who, blob, blocks)| Act::Renew { who, blob, blocks }),
 		1 => (who.clone(), 0..3usize, 5..420u32)
@@ -126,6 +143,26 @@ proptest! {
 						let result = apply(who, call);
 						assert!(!(spoil && matches!(result, Ok(Ok(())))), "spoilt bytes were taken");
 					},
+					Act::Version { who, blob, parent } => {
+						let _ = ModelStorage::register_version(
+							RuntimeOrigin::signed(who),
+							files[blob].len() as u64,
+							blobs[blob].content,
+							None,
+							blobs[parent].root,
+						);
+					},
+					Act::Reuse { who, blob, chunk, from } => {
+						let chunk = chunk % blobs[blob].chunks.len();
+						let proof = blobs[blob].proof(chunk).unwrap().try_into().unwrap();
+						let (root, from) = (blobs[blob].root, blobs[from].root);
+						let call = crate::Call::reuse_chunk { root, index: chunk as u32, from, proof };
+						// The second and the third begin with the same four chunks.
+						let taken = apply(who, call.into()) == Ok(Ok(()));
+						assert!(!taken || chunk < 4 && from != blobs[0].root);
+						let hash = chunk_hash(blobs[blob].chunks[chunk]);
+						assert!(!taken || ModelStorage::chunk_hash(root, chunk as u32) == Some(hash));
+					},
 					Act::Renew { who, blob, blocks } => {
 						let root = blobs[blob].root;
 						let _ = ModelStorage::renew(RuntimeOrigin::signed(who), root, blocks);
@@ -186,6 +223,7 @@ proptest! {
 			});
 			assert_eq!(burned.sum::<u128>(), left);
 			assert_eq!(Chunks::<Test>::iter().count(), 0);
+			assert_eq!(crate::Versions::<Test>::iter().count(), 0);
 			ModelStorage::do_try_state().unwrap();
 		});
 	}

@@ -1,10 +1,11 @@
 //! The chain as an uploader sees it, and the file that it reads.
 
 use crate::{
-	blobs::{in_file, BlobError, Outline},
-	calls, BlobView, ChainError, Form, Head, Refusal, Transactor, TxError,
+	blobs::{downloading, in_file, BlobError, Outline},
+	calls, BlobView, Chain, ChainError, Form, Head, Refusal, Transactor, TxError,
 };
 use std::{
+	collections::BTreeSet,
 	fs::File,
 	future::Future,
 	io::{BufReader, ErrorKind, Read, Seek, SeekFrom},
@@ -18,6 +19,21 @@ use trainyard_protocol::H256;
 pub struct Source {
 	path: PathBuf,
 	outline: Outline,
+	base: Option<Base>,
+}
+
+/// Another blob, and the chunks that are the same there.
+struct Base {
+	root: H256,
+	same: BTreeSet<u32>,
+}
+
+/// What is sent of a chunk.
+pub(super) enum Parcel {
+	/// Its bytes.
+	Bytes(Vec<u8>),
+	/// The root of the blob that has it at the same place.
+	SameAs(H256),
 }
 
 impl Source {
@@ -36,7 +52,34 @@ impl Source {
 			}
 		})
 		.await?;
-		Ok(Self { path: path.to_owned(), outline: outline.ok_or(BlobError::Empty)? })
+		let (path, base) = (path.to_owned(), None);
+		Ok(Self { path, outline: outline.ok_or(BlobError::Empty)?, base })
+	}
+
+	/// Has the chunks taken over that the blob `root`, which is on chain as a whole, has at the same
+	/// place: their bytes are not sent. A node says what that blob has, which is checked by its root.
+	///
+	/// # Errors
+	///
+	/// Fails where the node cannot be asked, or lacks that blob or a part of it.
+	pub async fn take_over(&mut self, chain: &Arc<Chain>, root: H256) -> Result<(), BlobError> {
+		let nodes = [chain.clone()];
+		let other = downloading::outline(&nodes, root, &|_| {}).await?;
+		self.base = Some(Base { root, same: self.outline.same_chunks(&other) });
+		Ok(())
+	}
+
+	/// Returns the chunks whose bytes need not be sent.
+	pub fn same(&self) -> BTreeSet<u32> {
+		self.base.as_ref().map(|base| base.same.clone()).unwrap_or_default()
+	}
+
+	/// Returns what is sent of a chunk: a name where it is `light`.
+	pub(super) async fn parcel(&self, index: u32, light: bool) -> Result<Parcel, BlobError> {
+		match self.base.as_ref().filter(|base| light && base.same.contains(&index)) {
+			Some(base) => Ok(Parcel::SameAs(base.root)),
+			None => self.chunk(index).await.map(Parcel::Bytes),
+		}
 	}
 
 	/// Returns the outline of the blob.
@@ -96,15 +139,28 @@ pub(super) trait Board: Sync {
 	/// Goes on with the removal of what stands in its place.
 	fn remove(&self) -> impl Future<Output = Result<(), TxError>> + Send;
 
-	/// Puts an upload of a chunk into the pool, signed by one of the senders.
+	/// Puts an upload of a chunk, or the call that takes it over, into the pool, signed by one of the senders.
 	fn send(
 		&self,
 		sender: usize,
 		nonce: u64,
 		index: u32,
 		proof: &[H256],
-		chunk: &[u8],
+		parcel: &Parcel,
 	) -> impl Future<Output = Result<(), Refusal>> + Send;
+}
+
+/// Returns the call that registers a blob.
+pub(super) fn registration(
+	outline: &Outline,
+	period: Option<u32>,
+	parent: Option<H256>,
+) -> calls::Call {
+	let (size, content) = (outline.size(), outline.content());
+	match parent {
+		Some(parent) => calls::register_version(size, &content, period, &parent),
+		None => calls::register_blob_for(size, &content, period),
+	}
 }
 
 /// A node, and those who sign.
@@ -112,6 +168,7 @@ pub(super) struct Desk<'a> {
 	senders: &'a [Arc<Transactor>],
 	outline: &'a Outline,
 	period: Option<u32>,
+	parent: Option<H256>,
 	/// By which transactions are signed since the last look that showed another block.
 	form: Mutex<Option<(Head, Arc<Form>)>>,
 	head: Mutex<Option<Head>>,
@@ -122,9 +179,10 @@ impl<'a> Desk<'a> {
 		senders: &'a [Arc<Transactor>],
 		source: &'a Source,
 		period: Option<u32>,
+		parent: Option<H256>,
 	) -> Self {
 		let (form, head) = Default::default();
-		Self { senders, outline: source.outline(), period, form, head }
+		Self { senders, outline: source.outline(), period, parent, form, head }
 	}
 
 	fn first(&self) -> Result<&Transactor, ChainError> {
@@ -170,8 +228,7 @@ impl Board for Desk<'_> {
 	}
 
 	async fn register(&self) -> Result<(), TxError> {
-		let (size, content) = (self.outline.size(), self.outline.content());
-		let call = calls::register_blob_for(size, &content, self.period);
+		let call = registration(self.outline, self.period, self.parent);
 		self.first()?.run(&call).await.map(drop)
 	}
 
@@ -185,9 +242,13 @@ impl Board for Desk<'_> {
 		nonce: u64,
 		index: u32,
 		proof: &[H256],
-		chunk: &[u8],
+		parcel: &Parcel,
 	) -> Result<(), Refusal> {
-		let call = calls::upload_chunk(&self.outline.root(), index, proof, chunk);
+		let root = self.outline.root();
+		let call = match parcel {
+			Parcel::Bytes(chunk) => calls::upload_chunk(&root, index, proof, chunk),
+			Parcel::SameAs(from) => calls::reuse_chunk(&root, index, from, proof),
+		};
 		let Some(sender) = self.senders.get(sender) else { return Ok(()) };
 		let form = self.form(sender).await.map_err(|e| Refusal::Other(e.into()));
 		match sender.offer(&*form?, &call, nonce).await {

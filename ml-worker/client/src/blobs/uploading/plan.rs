@@ -12,6 +12,9 @@ use trainyard_protocol::blob;
 /// How long a sender waits whom the pool refused.
 const REST: Duration = Duration::from_secs(2);
 
+/// Chunks without bytes that may be on their way at once.
+const LIGHT: usize = 128;
+
 /// A chunk that the pool took.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
@@ -34,6 +37,8 @@ pub(super) struct Plan {
 	all: u32,
 	/// Chunks that may be on their way at once.
 	window: usize,
+	/// Chunks whose bytes are not sent.
+	light: BTreeSet<u32>,
 	sent: BTreeMap<u32, Sent>,
 	/// Chunks that the pool said are stored, which the last look did not show.
 	stored: BTreeSet<u32>,
@@ -46,7 +51,7 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-	pub(super) fn new(outline: &Outline, settings: Settings) -> Self {
+	pub(super) fn new(outline: &Outline, settings: Settings, light: BTreeSet<u32>) -> Self {
 		let length = u64::from(blob::chunk_len(outline.size()));
 		let window = usize::try_from(settings.window / length).unwrap_or(usize::MAX).max(1);
 		Self {
@@ -54,6 +59,7 @@ impl Plan {
 			all: outline.chunks(),
 			// Nodes keep a few hundred transactions of one account at most.
 			window: window.min(256),
+			light,
 			sent: BTreeMap::new(),
 			stored: BTreeSet::new(),
 			taken: HashMap::new(),
@@ -61,6 +67,16 @@ impl Plan {
 			poor: BTreeSet::new(),
 			lacking: HashMap::new(),
 		}
+	}
+
+	/// Returns the chunks whose bytes are not sent.
+	pub(super) fn light(&self) -> &BTreeSet<u32> {
+		&self.light
+	}
+
+	/// Notes that the bytes of a chunk must be sent after all.
+	pub(super) fn is_heavy(&mut self, index: u32) {
+		self.light.remove(&index);
 	}
 
 	/// Notes that the pool took a chunk; returns whether it was sent before.
@@ -105,7 +121,18 @@ impl Plan {
 
 	/// Returns how many missing chunks are on their way.
 	pub(super) fn under_way(&self, look: &Look, missing: &BTreeSet<u32>) -> usize {
-		let sent = missing.iter().filter_map(|index| self.sent.get(index));
+		self.under_way_of(look, missing, |_| true)
+	}
+
+	/// The same of some of them.
+	fn under_way_of(
+		&self,
+		look: &Look,
+		missing: &BTreeSet<u32>,
+		of: impl Fn(&u32) -> bool,
+	) -> usize {
+		let sent = missing.iter().filter(|index| of(index));
+		let sent = sent.filter_map(|index| self.sent.get(index));
 		sent.filter(|sent| self.is_under_way(look, sent)).count()
 	}
 
@@ -120,8 +147,17 @@ impl Plan {
 			!stored.contains(index) && !sent.is_some_and(|sent| self.is_under_way(look, sent))
 		};
 		let after = missing.range(begin..).chain(missing.range(..begin));
-		let room = self.window.saturating_sub(self.under_way(look, missing));
-		let mut chunks: Vec<u32> = after.filter(waits).take(room).copied().collect();
+		let is_light = |index: &u32| self.light.contains(index);
+		let mut heavy = self.window;
+		heavy = heavy.saturating_sub(self.under_way_of(look, missing, |index| !is_light(index)));
+		let mut light = LIGHT.saturating_sub(self.under_way_of(look, missing, is_light));
+		let has_room = |index: &&u32| {
+			let room = if is_light(index) { &mut light } else { &mut heavy };
+			let left = room.checked_sub(1);
+			*room = left.unwrap_or_default();
+			left.is_some()
+		};
+		let mut chunks: Vec<u32> = after.filter(waits).filter(has_room).copied().collect();
 		for (sender, Account { next, .. }) in look.accounts.iter().enumerate() {
 			if self.lacking.get(&sender).is_none_or(|(lacking, _)| lacking != next) {
 				self.lacking.insert(sender, (*next, Instant::now()));
@@ -192,7 +228,7 @@ mod tests {
 		let bytes = [5; 10 * 4_096];
 		let outline = Outline::of(&bytes[..], 40_960).unwrap();
 		let settings = Settings { window: window * 4_096, begin, grace, ..Settings::default() };
-		Plan::new(&outline, settings)
+		Plan::new(&outline, settings, BTreeSet::new())
 	}
 
 	fn look(accounts: &[(u64, u64)]) -> Look {
@@ -228,6 +264,20 @@ mod tests {
 		// whose chunk is missing.
 		assert_eq!(plan.turns(&look(&[(4, 5)]), &missing), [turn(0, 5, &[2, 0, 3])]);
 		assert!(plan.sent(0, 2, 5), "again");
+	}
+
+	#[test]
+	fn chunks_without_bytes_take_no_room() {
+		let missing: BTreeSet<u32> = (0..10).collect();
+		let mut plan = plan(2, 0, NEVER);
+		plan.light = (1..8).collect();
+		assert_eq!(
+			plan.turns(&look(&[(3, 3)]), &missing),
+			[turn(0, 3, &[0, 1, 2, 3, 4, 5, 6, 7, 8])]
+		);
+		// Where the other blob lost some, they wait as others do.
+		(1..8).for_each(|index| plan.is_heavy(index));
+		assert_eq!(plan.turns(&look(&[(3, 3)]), &missing), [turn(0, 3, &[0, 1])]);
 	}
 
 	#[test]

@@ -12,7 +12,7 @@ use clap::Subcommand;
 use get::Get;
 use indicatif::{ProgressBar, ProgressStyle};
 use put::Put;
-use show::{List, Remove, Renew};
+use show::{List, Log, Remove, Renew};
 use std::{
 	io::IsTerminal,
 	process::ExitCode,
@@ -39,6 +39,8 @@ pub enum ModelCommand {
 	Archive(archive::Archive),
 	/// Lists files on chain: of one account, or all
 	Ls(List),
+	/// Lists a file and those that it descends from, back to the first that is on chain
+	Log(Log),
 	/// Pays for more time of a file; one of somebody else whose time is over it takes over
 	Renew(Renew),
 	/// Removes a file; its deposit returns, and the rent of the time that is left
@@ -53,6 +55,7 @@ impl ModelCommand {
 			#[cfg(feature = "object-stores")]
 			Self::Archive(args) => args.run().await,
 			Self::Ls(args) => args.run().await,
+			Self::Log(args) => args.run().await,
 			Self::Renew(args) => args.run().await,
 			Self::Rm(args) => args.run().await,
 		}

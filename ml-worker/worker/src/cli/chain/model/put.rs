@@ -1,6 +1,6 @@
 //! `trainyard model put`: stores a file on chain.
 
-use super::{duration, expiry, mib, Bytes};
+use super::{duration, expiry, mib, parse_root, Bytes};
 use crate::{
 	args::{KeyArgs, NodeArgs},
 	cli::chain::{print_json, sender},
@@ -16,7 +16,7 @@ use std::{
 };
 use trainyard_client::{
 	amount,
-	blobs::{self, Cost, Outline, Progress, Report, Settings, Source},
+	blobs::{self, Cost, Progress, Report, Settings, Source},
 	keys::KeySource,
 	BlobView, Chain, Transactor,
 };
@@ -39,6 +39,10 @@ pub struct Put {
 	/// Keep it for so many blocks from the last chunk on, a day to a year [default: a month]
 	#[arg(long, value_name = "BLOCKS")]
 	period: Option<u32>,
+	/// Root of the file on chain that this one descends from: chunks that did not change are taken over from it
+	/// without their bytes, and the chain remembers it as the parent where this run registers the file
+	#[arg(long, value_name = "ROOT", value_parser = parse_root)]
+	parent: Option<H256>,
 	/// Only say what it would cost
 	#[arg(long)]
 	dry_run: bool,
@@ -61,15 +65,15 @@ pub struct Put {
 
 impl Put {
 	pub(super) async fn run(self) -> anyhow::Result<ExitCode> {
-		let source = Source::open(&self.file)
+		let mut source = Source::open(&self.file)
 			.await
 			.with_context(|| format!("cannot store {} on chain", self.file.display()))?;
-		let outline = source.outline();
-		if outline.size() > blob::MAX_BLOB {
+		let size = source.outline().size();
+		if size > blob::MAX_BLOB {
 			bail!(
 				"{} has {}, and a file on chain has at most {}",
 				self.file.display(),
-				mib(outline.size()),
+				mib(size),
 				mib(blob::MAX_BLOB)
 			);
 		}
@@ -84,15 +88,19 @@ impl Put {
 			}
 			senders.push(Arc::new(one));
 		}
+		if let Some(parent) = self.parent {
+			take_over(&chain, &mut source, parent).await?;
+		}
+		let outline = source.outline();
 		let view = chain.blob(outline.root()).await?.filter(|view| !view.removing);
-		let cost = blobs::cost(&owner, &source, view.as_ref(), self.period).await?;
+		let cost = blobs::cost(&owner, &source, view.as_ref(), self.period, self.parent).await?;
 		if !self.json {
-			eprint!("{}", about(&chain, outline, view.as_ref(), &cost, self.period).await?);
+			eprint!("{}", about(&chain, &source, view.as_ref(), &cost, self.period).await?);
 		}
 		let whole = view.as_ref().is_some_and(|view| view.missing.is_empty());
 		if self.dry_run {
 			if self.json {
-				return print_json(&plan(outline, view.as_ref(), &cost));
+				return print_json(&plan(&source, view.as_ref(), &cost));
 			}
 			return Ok(ExitCode::SUCCESS);
 		}
@@ -143,6 +151,7 @@ impl Put {
 			window: self.window << 20,
 			begin: begin(outline.chunks()),
 			period: self.period,
+			parent: self.parent,
 			until_final: !self.no_wait_final,
 			patience: Duration::from_secs(self.patience * 60),
 			..Settings::default()
@@ -203,7 +212,7 @@ impl Put {
 		seconds: f64,
 	) -> anyhow::Result<ExitCode> {
 		let outline = source.outline();
-		let Report { root, before, sent, again, heights: (first, last) } = *report;
+		let Report { root, before, sent, reused, again, heights: (first, last) } = *report;
 		let stored = outline.chunks().saturating_sub(before);
 		if self.json {
 			return print_json(&json!({
@@ -213,6 +222,7 @@ impl Put {
 				"chunk_bytes": blob::chunk_len(outline.size()),
 				"before": before,
 				"sent": sent,
+				"reused": reused,
 				"sent_again": again,
 				"first_block": first,
 				"last_block": last,
@@ -231,11 +241,29 @@ impl Put {
 		} else {
 			eprintln!("it was on chain as a whole already");
 		}
+		if reused > 0 {
+			eprintln!("{reused} of {sent} transactions took over a chunk without its bytes");
+		}
 		if again > 0 {
 			eprintln!("{again} of {sent} transactions were sent again");
 		}
 		Ok(ExitCode::SUCCESS)
 	}
+}
+
+/// Has the chunks taken over that did not change since the parent.
+async fn take_over(chain: &Arc<Chain>, source: &mut Source, parent: H256) -> anyhow::Result<()> {
+	if parent == source.outline().root() {
+		bail!("{parent:?} is the root of this very file: it did not change");
+	}
+	match chain.blob(parent).await? {
+		Some(view) if view.missing.is_empty() && !view.removing => {}
+		_ => bail!(
+			"the parent {parent:?} is not on chain as a whole: store it first, or store this file \
+			 without --parent"
+		),
+	}
+	source.take_over(chain, parent).await.context("cannot learn what the parent has")
 }
 
 /// Returns the chunk that is sent first: a different one for each run, so that several of them hardly
@@ -258,11 +286,12 @@ async fn balances(chain: &Chain, senders: &[Arc<Transactor>]) -> anyhow::Result<
 /// Says what would be stored, and what that costs.
 async fn about(
 	chain: &Chain,
-	outline: &Outline,
+	source: &Source,
 	view: Option<&BlobView>,
 	cost: &Cost,
 	period: Option<u32>,
 ) -> anyhow::Result<String> {
+	let outline = source.outline();
 	let (size, chunks) = (outline.size(), outline.chunks());
 	let length = mib(u64::from(blob::chunk_len(size)));
 	let mut text = format!(
@@ -279,6 +308,10 @@ async fn about(
 			view.owner,
 			expiry(view.expires, now, block)
 		);
+	}
+	let same = source.same().len();
+	if same > 0 {
+		text += &format!("parent   has {same} of them; their bytes are not sent\n");
 	}
 	if missing > 0 {
 		let retention = match period {
@@ -300,7 +333,8 @@ async fn about(
 }
 
 /// Returns the same for programs.
-fn plan(outline: &Outline, view: Option<&BlobView>, cost: &Cost) -> serde_json::Value {
+fn plan(source: &Source, view: Option<&BlobView>, cost: &Cost) -> serde_json::Value {
+	let outline = source.outline();
 	let root: H256 = outline.root();
 	json!({
 		"root": root,
@@ -308,6 +342,7 @@ fn plan(outline: &Outline, view: Option<&BlobView>, cost: &Cost) -> serde_json::
 		"chunks": outline.chunks(),
 		"chunk_bytes": blob::chunk_len(outline.size()),
 		"missing": view.map_or(outline.chunks() as usize, |view| view.missing.len()),
+		"same_as_parent": source.same().len(),
 		"deposit": cost.deposit.to_string(),
 		"rent": cost.rent.to_string(),
 		"fees": cost.fees.to_string(),

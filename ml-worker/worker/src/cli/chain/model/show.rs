@@ -1,4 +1,4 @@
-//! `trainyard model ls`, `renew` and `rm`.
+//! `trainyard model ls`, `log`, `renew` and `rm`.
 
 use super::{clock, expiry, mib, parse_root, usual_period};
 use crate::{
@@ -12,7 +12,7 @@ use std::{process::ExitCode, time::Duration};
 use trainyard_client::{
 	amount, calls,
 	keys::{self, parse_account},
-	AccountId32, StoredView, Transactor,
+	AccountId32, StoredView, Transactor, VersionView,
 };
 use trainyard_protocol::H256;
 
@@ -36,6 +36,22 @@ pub struct List {
 	/// All files on chain
 	#[arg(long)]
 	all: bool,
+	/// Print JSON
+	#[arg(long)]
+	json: bool,
+}
+
+/// Most versions that `log` shows.
+const MOST_VERSIONS: usize = 10_000;
+
+/// Options of `trainyard model log`.
+#[derive(Debug, clap::Args)]
+pub struct Log {
+	/// Root of the newest version
+	#[arg(value_name = "ROOT", value_parser = parse_root)]
+	root: H256,
+	#[command(flatten)]
+	node: NodeArgs,
 	/// Print JSON
 	#[arg(long)]
 	json: bool,
@@ -129,6 +145,7 @@ fn listed(blobs: &[StoredView], now: u32, block: Duration) -> String {
 				expiry(blob.expires, now, block),
 				amount::format(blob.deposit),
 				blob.owner.to_string(),
+				blob.parent.map(|parent| format!("{parent:?}")).unwrap_or_default(),
 			]
 		})
 		.collect();
@@ -140,8 +157,60 @@ fn listed(blobs: &[StoredView], now: u32, block: Duration) -> String {
 		("expires", Align::Left),
 		("held", Align::Right),
 		("owner", Align::Left),
+		("parent", Align::Left),
 	];
 	table(&header, &rows)
+}
+
+impl Log {
+	pub(super) async fn run(self) -> anyhow::Result<ExitCode> {
+		let (root, chain) = (self.root, connect(&self.node).await?);
+		let versions = chain.versions(root, MOST_VERSIONS).await?;
+		if versions.is_empty() {
+			bail!("the chain knows no file with root {root:?}; it may have expired");
+		}
+		if self.json {
+			return print_json(&versions);
+		}
+		let (now, block) = clock(&chain).await?;
+		print!("{}", logged(&versions, now, block));
+		Ok(ExitCode::SUCCESS)
+	}
+}
+
+/// Lists versions, the newest at the top.
+fn logged(versions: &[VersionView], now: u32, block: Duration) -> String {
+	let rows: Vec<Vec<String>> = versions
+		.iter()
+		.map(|one| {
+			vec![
+				format!("{:?}", one.root),
+				one.number.to_string(),
+				mib(one.size),
+				if one.whole { "whole" } else { "incomplete" }.into(),
+				expiry(one.expires, now, block),
+				one.owner.to_string(),
+			]
+		})
+		.collect();
+	let header = [
+		("root", Align::Left),
+		("version", Align::Right),
+		("size", Align::Right),
+		("state", Align::Left),
+		("expires", Align::Left),
+		("owner", Align::Left),
+	];
+	let mut text = table(&header, &rows);
+	if let Some(parent) = versions.last().and_then(|last| last.parent) {
+		text += &match versions.len() >= MOST_VERSIONS {
+			true => format!("and more, from {parent:?} on\n"),
+			false => format!(
+				"its parent {parent:?} is not on chain any more, or was registered again since\n"
+			),
+		};
+	}
+	text
 }
 
 impl Renew {
@@ -268,7 +337,47 @@ mod tests {
 	fn blob(byte: u8, stored: u32, expires: u32, awaited: u32, removing: bool) -> StoredView {
 		let owner = AccountId32([1; 32]);
 		let (root, size, deposit) = (H256::repeat_byte(byte), 3 << 20, 5_000_000_000_000);
-		StoredView { root, owner, size, chunks: 3, stored, deposit, expires, removing, awaited }
+		let parent = (byte == 5).then_some(H256::repeat_byte(0xfe));
+		let chunks = 3;
+		StoredView {
+			root,
+			owner,
+			size,
+			chunks,
+			stored,
+			deposit,
+			expires,
+			removing,
+			awaited,
+			parent,
+		}
+	}
+
+	#[test]
+	fn versions_are_listed_back_to_the_first_that_is_there() {
+		let version = |number: u32, parent: Option<u8>| VersionView {
+			root: H256::repeat_byte(number as u8),
+			parent: parent.map(H256::repeat_byte),
+			number,
+			size: 3 << 20,
+			whole: number != 2,
+			since: 1,
+			expires: 200,
+			owner: AccountId32([1; 32]),
+		};
+		let block = Duration::from_secs(6);
+		let mut versions = vec![version(2, Some(1)), version(1, Some(0)), version(0, None)];
+		let text = logged(&versions, 100, block);
+		let lines: Vec<&str> = text.lines().collect();
+		assert_eq!(lines.len(), 4, "{text}");
+		assert!(lines[1].contains("incomplete") && lines[3].contains("whole"), "{text}");
+		versions.pop();
+		let text = logged(&versions, 100, block);
+		assert!(
+			text.ends_with("is not on chain any more, or was registered again since\n"),
+			"{text}"
+		);
+		assert!(text.contains(&format!("{:?}", H256::zero())), "{text}");
 	}
 
 	#[test]
@@ -296,6 +405,7 @@ mod tests {
 				"{text}"
 			);
 		}
+		assert!(lines[4].trim_end().ends_with("fefe"), "{text}");
 		assert!(
 			lines[1].contains("block 90, 1 min ago") && lines[5].contains("in 10 min"),
 			"{text}"
