@@ -295,6 +295,46 @@ describe('files on chain', { timeout: 900_000 }, () => {
 		);
 	});
 
+	test('encoded files are stored, and decoded as they come', async () => {
+		const path = join(folder, 'text');
+		writeFileSync(path, Buffer.alloc(3 * MIB, 'the same again and again. '));
+		const put = await must('put', path, '--encode', 'zstd', '--suri', '//Bob', '--yes');
+		assert.ok(put.size < MIB, `${put.size} bytes`);
+		const out = join(folder, 'text.out');
+		const got = await must('get', put.root, '--decode', '--out', out);
+		assert.deepEqual(readFileSync(out), readFileSync(path));
+		assert.deepEqual([got.decoded.encoding, got.decoded.size], ['zstd', 3 * MIB]);
+		assert.equal(existsSync(`${out}.encoded.part`), false);
+		assert.match(await refused('get', put.root, '--decode', '--out', out), /is there already/);
+
+		// 64 values as safetensors.
+		const header = JSON.stringify({ w: { dtype: 'F32', shape: [4, 16], data_offsets: [0, 256] } });
+		const text = Buffer.from(header.padEnd(Math.ceil(header.length / 8) * 8));
+		const size = Buffer.alloc(8);
+		size.writeBigUInt64LE(BigInt(text.length));
+		const values = Float32Array.from({ length: 64 }, (_, i) => 1.5 + i / 3);
+		const model = join(folder, 'small.safetensors');
+		writeFileSync(model, Buffer.concat([size, text, Buffer.from(values.buffer)]));
+		for (const [encoding, most] of [
+			['f16', 0.01],
+			['bf16', 0.1],
+			['i8', 0.1],
+		]) {
+			const put = await must('put', model, '--encode', encoding, '--suri', '//Bob', '--yes');
+			const out = join(folder, `small.${encoding}.out`);
+			const got = await must('get', put.root, '--decode', '--out', out);
+			const back = readFileSync(out);
+			assert.equal(back.length, readFileSync(model).length);
+			const is = new Float32Array(
+				back.buffer.slice(back.byteOffset + back.length - 256, back.byteOffset + back.length),
+			);
+			values.forEach((value, i) => assert.ok(Math.abs(value - is[i]) <= most, `${encoding}: ${value} ${is[i]}`));
+			assert.notEqual(got.decoded.decoded_root, got.decoded.root);
+		}
+		const plain = await must('put', model, '--suri', '//Bob', '--yes');
+		assert.match(await refused('get', plain.root, '--decode', '--out', join(folder, 'none')), /is not encoded/);
+	});
+
 	test('many downloads at once all come', async () => {
 		const path = file('popular', MIB);
 		const put = await must('put', path, '--suri', '//Bob', '--yes');

@@ -3,6 +3,7 @@
 //! - [`cli`] is the command line, [`args`] the options that several commands share;
 //! - [`roles`] are the long-running roles: trainer, verifier, driller;
 //! - [`job_toml`] reads jobs as people write them, [`demands`] counts what they ask for;
+//! - [`encoding`] compresses files, and rounds the tensors of models to 16 or 8 bits;
 //! - [`federate`] prepares federated rounds, and follows them;
 //! - [`plot`] draws the curves of a run;
 //! - [`whetstone`] measures what this machine is worth in units of work;
@@ -14,6 +15,7 @@
 pub mod args;
 pub mod cli;
 pub mod demands;
+pub mod encoding;
 pub mod federate;
 pub mod job_toml;
 pub mod plot;

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "object-stores")]
 mod archive;
+mod encode;
 mod from;
 mod get;
 mod put;
@@ -9,6 +10,7 @@ mod show;
 
 use anyhow::Context;
 use clap::Subcommand;
+use encode::{Decode, Encode};
 use get::Get;
 use indicatif::{ProgressBar, ProgressStyle};
 use put::Put;
@@ -45,6 +47,10 @@ pub enum ModelCommand {
 	Renew(Renew),
 	/// Removes a file; its deposit returns, and the rent of the time that is left
 	Rm(Remove),
+	/// Writes a file in another form: compressed, or with tensors of 16 or 8 bits. It needs no node
+	Encode(Encode),
+	/// Writes what an encoded file was made of, and checks it. It needs no node
+	Decode(Decode),
 }
 
 impl ModelCommand {
@@ -58,6 +64,8 @@ impl ModelCommand {
 			Self::Log(args) => args.run().await,
 			Self::Renew(args) => args.run().await,
 			Self::Rm(args) => args.run().await,
+			Self::Encode(args) => args.run().await,
+			Self::Decode(args) => args.run().await,
 		}
 	}
 }

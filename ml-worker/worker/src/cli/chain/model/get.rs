@@ -1,8 +1,12 @@
 //! `trainyard model get`: brings a file from the chain, or from an archive.
 
-use super::{from, mib, parse_root, Bytes};
+use super::{
+	encode::{self, Bound},
+	from, mib, parse_root, Bytes,
+};
 use crate::{
 	cli::chain::{print_json, PATIENCE},
+	encoding::{self, Header},
 	roles::fetch::LocationArgs,
 };
 use anyhow::{bail, Context};
@@ -50,6 +54,11 @@ pub struct Get {
 	bytes: Option<u64>,
 	#[command(flatten)]
 	locations: LocationArgs,
+	/// Decode what came, check it by its header, and keep only that
+	#[arg(long)]
+	decode: bool,
+	#[command(flatten)]
+	bound: Bound,
 	/// Print JSON
 	#[arg(long)]
 	json: bool,
@@ -59,17 +68,29 @@ impl Get {
 	pub(super) async fn run(self) -> anyhow::Result<ExitCode> {
 		let root = self.root;
 		let out = self.out.clone().unwrap_or_else(|| PathBuf::from(format!("{root:?}.bin")));
-		if let Some(size) = here(&out, root)? {
-			return self.tell(&out, size, None, 0.0);
+		match self.decode {
+			// What is decoded has another root, which nobody knows before.
+			true => encode::must_be_free(&out)?,
+			false => {
+				if let Some(size) = here(&out, root)? {
+					return self.tell(&out, size, None, None, 0.0);
+				}
+			}
 		}
+		// What is decoded has a part of its own.
+		let part = match self.decode {
+			true => part(&encoding::with_end(&out, ".encoded")),
+			false => part(&out),
+		};
 		if let Some(location) = &self.from {
 			let begun = Instant::now();
-			let size = from::bring(root, location, self.bytes, &self.locations, &out).await?;
-			return self.tell_from(&out, location, size, begun.elapsed().as_secs_f64());
+			let size = from::bring(root, location, self.bytes, &self.locations, &part).await?;
+			let seconds = begun.elapsed().as_secs_f64();
+			let header = self.put_in_place(&part, &out).await?;
+			return self.tell_from(&out, location, size, header, seconds);
 		}
 		let nodes = self.connect().await?;
 		let view = known(&nodes, root).await?;
-		let part = part(&out);
 		check_room(&part, view.size)?;
 		let display = Mutex::new(Bytes::new(view.size, "here", self.json));
 		let show = |fetched: Fetched| {
@@ -92,9 +113,22 @@ impl Get {
 			display.seconds()
 		};
 		let got = result.map_err(|error| explain(error, &part))?;
-		std::fs::rename(&part, &out)
-			.with_context(|| format!("cannot name {} {}", part.display(), out.display()))?;
-		self.tell(&out, got.size, Some((&nodes, &got)), seconds)
+		let header = self.put_in_place(&part, &out).await?;
+		self.tell(&out, got.size, Some((&nodes, &got)), header, seconds)
+	}
+
+	/// Gives what came its name, decoded if that is wanted; returns what its header says then.
+	async fn put_in_place(&self, part: &Path, out: &Path) -> anyhow::Result<Option<Header>> {
+		if !self.decode {
+			std::fs::rename(part, out)
+				.with_context(|| format!("cannot name {} {}", part.display(), out.display()))?;
+			return Ok(None);
+		}
+		let made = encode::decoded(part, out, self.bound).await;
+		let header = made
+			.with_context(|| format!("the file came as it is stored, and is in {}", part.display()))?;
+		std::fs::remove_file(part).with_context(|| format!("cannot remove {}", part.display()))?;
+		Ok(Some(header))
 	}
 
 	/// Connects to all nodes of one chain that answer. Fails where none does.
@@ -131,19 +165,28 @@ impl Get {
 		out: &Path,
 		location: &str,
 		size: u64,
+		header: Option<Header>,
 		seconds: f64,
 	) -> anyhow::Result<ExitCode> {
 		let root = self.root;
 		if self.json {
 			return print_json(&json!({
-				"root": root, "file": out, "size": size, "from": location, "seconds": seconds,
+				"root": root,
+				"file": out,
+				"size": size,
+				"from": location,
+				"seconds": seconds,
+				"decoded": header.as_ref().map(encode::shown),
 			}));
 		}
-		println!(
-			"{}: {} in {seconds:.1} s from {location}, root {root:?}",
-			out.display(),
-			mib(size)
-		);
+		let what = match header {
+			Some(_) => "encoded".into(),
+			None => out.display().to_string(),
+		};
+		println!("{what}: {} in {seconds:.1} s from {location}, root {root:?}", mib(size));
+		if let Some(header) = header {
+			println!("{}", encode::told(out, &header));
+		}
 		Ok(ExitCode::SUCCESS)
 	}
 
@@ -152,6 +195,7 @@ impl Get {
 		out: &Path,
 		size: u64,
 		got: Option<(&[Arc<Chain>], &Got)>,
+		header: Option<Header>,
 		seconds: f64,
 	) -> anyhow::Result<ExitCode> {
 		let root = self.root;
@@ -169,18 +213,25 @@ impl Get {
 				"before": got.map_or(blob::chunk_count(size), |(_, got)| Some(got.before)),
 				"by": got.map(by).unwrap_or_default(),
 				"seconds": seconds,
+				"decoded": header.as_ref().map(encode::shown),
 			}));
 		}
 		match got {
 			None => println!("{}: it is here already, root {root:?}", out.display()),
 			Some((_, got)) => {
 				let bytes = got.size as f64 / 1_048_576.0 / seconds.max(1e-9);
+				let what = match header {
+					Some(_) => "encoded".into(),
+					None => out.display().to_string(),
+				};
 				println!(
-					"{}: {} in {seconds:.1} s ({bytes:.1} MiB/s), root {root:?} as on chain",
-					out.display(),
+					"{what}: {} in {seconds:.1} s ({bytes:.1} MiB/s), root {root:?} as on chain",
 					mib(got.size)
 				);
 			}
+		}
+		if let Some(header) = header {
+			println!("{}", encode::told(out, &header));
 		}
 		Ok(ExitCode::SUCCESS)
 	}
@@ -234,7 +285,7 @@ fn part(out: &Path) -> PathBuf {
 }
 
 /// Fails where the disk has no room for what is missing.
-fn check_room(part: &Path, size: u64) -> anyhow::Result<()> {
+pub(super) fn check_room(part: &Path, size: u64) -> anyhow::Result<()> {
 	let folder = match part.parent() {
 		Some(folder) if !folder.as_os_str().is_empty() => folder,
 		_ => Path::new("."),

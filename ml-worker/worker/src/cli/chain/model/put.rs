@@ -1,15 +1,17 @@
 //! `trainyard model put`: stores a file on chain.
 
-use super::{duration, expiry, mib, parse_root, Bytes};
+use super::{duration, encode, expiry, mib, parse_root, Bytes};
 use crate::{
 	args::{KeyArgs, NodeArgs},
 	cli::chain::{print_json, sender},
+	encoding::{self, Encoding},
 };
 use anyhow::{bail, Context};
 use serde_json::json;
 use std::{
+	fs::File,
 	io::{IsTerminal, Write},
-	path::PathBuf,
+	path::{Path, PathBuf},
 	process::ExitCode,
 	sync::Arc,
 	time::{Duration, SystemTime, UNIX_EPOCH},
@@ -28,6 +30,9 @@ pub struct Put {
 	/// The file
 	#[arg(value_name = "FILE")]
 	file: PathBuf,
+	/// Encode it first, into a file beside it that stays, and store that
+	#[arg(long, value_name = "ENCODING")]
+	encode: Option<Encoding>,
 	#[command(flatten)]
 	node: NodeArgs,
 	#[command(flatten)]
@@ -64,7 +69,10 @@ pub struct Put {
 }
 
 impl Put {
-	pub(super) async fn run(self) -> anyhow::Result<ExitCode> {
+	pub(super) async fn run(mut self) -> anyhow::Result<ExitCode> {
+		if let Some(encoding) = self.encode {
+			self.file = encoded(encoding, &self.file).await?;
+		}
 		let mut source = Source::open(&self.file)
 			.await
 			.with_context(|| format!("cannot store {} on chain", self.file.display()))?;
@@ -251,6 +259,29 @@ impl Put {
 	}
 }
 
+/// Encodes the file into one beside it, and returns where that is. One that an earlier run left is taken, if it
+/// is of the same file.
+async fn encoded(encoding: Encoding, file: &Path) -> anyhow::Result<PathBuf> {
+	let out = encoding.name_of(file);
+	if !out.exists() {
+		encode::encoded(encoding, file, &out).await?;
+		eprintln!("{} is {} as {encoding}", out.display(), mib(std::fs::metadata(&out)?.len()));
+		return Ok(out);
+	}
+	let root = blob::root_of_reader(File::open(file)?)
+		.with_context(|| format!("cannot read {}", file.display()))?;
+	let header =
+		encoding::header(&out).with_context(|| format!("cannot read what {} is", out.display()))?;
+	match header.filter(|header| (header.encoding, header.root) == (encoding, root)) {
+		Some(_) => Ok(out),
+		None => bail!(
+			"{} is there already and is not {} as {encoding}: remove it",
+			out.display(),
+			file.display()
+		),
+	}
+}
+
 /// Has the chunks taken over that did not change since the parent.
 async fn take_over(chain: &Arc<Chain>, source: &mut Source, parent: H256) -> anyhow::Result<()> {
 	if parent == source.outline().root() {
@@ -359,4 +390,24 @@ fn asked() -> anyhow::Result<bool> {
 	let mut line = String::new();
 	std::io::stdin().read_line(&mut line)?;
 	Ok(matches!(line.trim(), "y" | "Y" | "yes"))
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+
+	#[tokio::test]
+	async fn what_an_earlier_run_encoded_is_taken_if_it_is_of_this_file() {
+		let folder = tempfile::tempdir().unwrap();
+		let file = folder.path().join("model");
+		std::fs::write(&file, [3; 50_000]).unwrap();
+		let out = encoded(Encoding::Zstd, &file).await.unwrap();
+		assert_eq!(out, folder.path().join("model.zst"));
+		let bytes = std::fs::read(&out).unwrap();
+		assert_eq!(encoded(Encoding::Zstd, &file).await.unwrap(), out);
+		assert_eq!(std::fs::read(&out).unwrap(), bytes);
+		std::fs::write(&file, [4; 50_000]).unwrap();
+		let error = encoded(Encoding::Zstd, &file).await.unwrap_err().to_string();
+		assert!(error.contains("is not") && error.contains("remove it"), "{error}");
+	}
 }
