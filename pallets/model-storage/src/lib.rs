@@ -47,7 +47,7 @@ mod tests;
 #[cfg(any(feature = "std", feature = "try-runtime"))]
 mod try_state;
 mod types;
-mod versions;
+pub mod versions;
 pub mod weights;
 
 pub use blobs::{AROUND_CHUNK, CALLS_ROOM, LONGEST_MOVE, MOVES_ROOM};
