@@ -5,7 +5,7 @@
 //! ask. Two stretches of a result lie on disk at most; before a third one is computed the one goes that was served
 //! longest ago. One that a reader fetches stays, but where others wait not for longer than a minute or the time that it
 //! took to compute, whichever is longer: while it lies there the other one is computed, so that nobody who fetches
-//! holds up what others ask for. What a stranger fetches counts for nothing.
+//! holds up what others ask for. What a stranger fetches by HTTP counts for nothing.
 //!
 //! Computing costs the trainer, so nobody but a [reader](Thinned::readers) may ask for it, who signs what it asks for
 //! ([`seat`](trainyard_client::seat)), and each for as many stretches as its duties read, each of which is computed
@@ -52,10 +52,8 @@ pub struct Thinned {
 	pub every: u32,
 	/// Steps done at each checkpoint.
 	pub steps: Vec<u32>,
-	/// The seats of its audit and of its relays.
-	pub readers: BTreeSet<AccountId32>,
-	/// Stretches that each of them may have computed.
-	pub most: u32,
+	/// The seats of its audit and of its relays, and how many stretches each of them may have computed.
+	pub readers: BTreeMap<AccountId32, u32>,
 }
 
 impl Thinned {
@@ -181,6 +179,8 @@ struct Inner {
 	thinned: HashMap<H256, Arc<Thinned>>,
 	desks: BTreeMap<JobId, Desk>,
 	running: Option<(JobId, u32)>,
+	/// Tasks of the trainer itself that compute states again, or read them.
+	own: u32,
 }
 
 /// The results of a trainer of which not all states are kept. Clones share it.
@@ -215,7 +215,7 @@ impl Dropped {
 			if desk.round != of.round {
 				(desk.round, desk.asked) = (of.round, BTreeMap::new());
 			}
-			desk.asked.retain(|who, _| of.readers.contains(who));
+			desk.asked.retain(|who, _| of.readers.contains_key(who));
 		}
 		inner.thinned = thinned;
 	}
@@ -235,23 +235,22 @@ impl Dropped {
 					.into(),
 			));
 		};
-		if !of.readers.contains(&who) {
+		let Some(most) = of.readers.get(&who).copied() else {
 			return Some(Said::Refused(format!(
 				"this state is not kept, and it is computed again for seats of the job's audit and of its relays \
 				 alone: {who} is none. Whoever else lacks it asks on chain, by Verification.request"
 			)));
-		}
+		};
 		let running = inner.running;
 		let desk = inner.desks.entry(of.job).or_default();
 		let own = desk.asked.entry(who).or_default();
-		if !own.stretches.contains(&stretch) && own.stretches.len() >= of.most as usize {
+		if !own.stretches.contains(&stretch) && own.stretches.len() >= most as usize {
 			return Some(Said::Refused(format!(
-				"states of {} stretches were computed for you in this round, and no seat reads more of a result",
-				of.most
+				"states of {most} stretches were computed for you in this round, and no seat reads more of a result"
 			)));
 		}
 		let comes = running == Some((of.job, stretch)) || desk.wanted.contains(&stretch);
-		if !comes && own.times >= of.most.saturating_mul(MOST_TIMES) {
+		if !comes && own.times >= most.saturating_mul(MOST_TIMES) {
 			return Some(Said::Refused(format!(
 				"stretches of states were computed {} times for you in this round, {MOST_TIMES} times as often as a \
 				 seat reads any: fetch what is there before you ask for more",
@@ -284,7 +283,7 @@ impl Dropped {
 		let stretch = of.stretch(step)?;
 		let request = StateRequest { genesis: of.genesis, root: *root, step };
 		let who = request.signer(header?)?;
-		if !of.readers.contains(&who) {
+		if !of.readers.contains_key(&who) {
 			return None;
 		}
 		let made = inner.desks.get_mut(&of.job)?.made.get_mut(&stretch)?;
@@ -293,15 +292,37 @@ impl Dropped {
 		Some(Fetch { dropped: self.clone(), job: of.job, stretch, number: made.number })
 	}
 
+	/// Notes that parts of the state after `step` steps are asked for over iroh, where nobody signs. It keeps the stretch
+	/// for a moment, until the next parts are asked for, and no longer than a reader that fetches it keeps it.
+	pub fn parts_asked(&self, root: &H256, step: u32) {
+		let mut inner = self.locked();
+		let Some(of) = inner.thinned.get(root).cloned() else { return };
+		let made = of.stretch(step).zip(inner.desks.get_mut(&of.job));
+		if let Some(made) = made.and_then(|(stretch, desk)| desk.made.get_mut(&stretch)) {
+			made.served = Some(Instant::now());
+		}
+	}
+
 	/// Waits until somebody asks for something.
 	pub async fn wait(&self) {
 		self.asked.notified().await;
+	}
+
+	/// Lets the trainer itself compute and read states first, until what is returned is dropped: what it must store has a
+	/// window on chain, and nothing is computed or removed for others meanwhile.
+	pub fn own_first(&self) -> OwnFirst {
+		let mut inner = self.locked();
+		inner.own = inner.own.saturating_add(1);
+		OwnFirst(self.clone())
 	}
 
 	/// Returns what is to be done next. Whoever has work ends it by [`Self::done`].
 	pub fn next(&self) -> Next {
 		let mut inner = self.locked();
 		let inner = &mut *inner;
+		if inner.own > 0 {
+			return Next::Idle;
+		}
 		let (mut later, mut work) = (None, None);
 		for (job, desk) in &mut inner.desks {
 			let Some(of) = inner.thinned.values().find(|of| of.job == *job) else { continue };
@@ -373,6 +394,18 @@ impl Drop for Fetch {
 			made.served = Some(Instant::now());
 			made.fetches = made.fetches.saturating_sub(1);
 		}
+	}
+}
+
+/// The trainer itself computes or reads states, until this is dropped.
+#[must_use = "others have their turn as soon as this is dropped"]
+pub struct OwnFirst(Dropped);
+
+impl Drop for OwnFirst {
+	fn drop(&mut self) {
+		let mut inner = self.0.locked();
+		inner.own = inner.own.saturating_sub(1);
+		self.0.asked.notify_one();
 	}
 }
 

@@ -6,7 +6,7 @@ const GENESIS: H256 = H256([1; 32]);
 
 /// A result of twelve segments of ten steps, of which one state in four is kept. Alice and Bob may read two stretches.
 fn thinned(job: JobId, folder: PathBuf) -> Thinned {
-	let reader = |uri: &str| account(&from_uri(uri).unwrap());
+	let reader = |uri: &str| (account(&from_uri(uri).unwrap()), 2);
 	Thinned {
 		job,
 		genesis: GENESIS,
@@ -16,7 +16,6 @@ fn thinned(job: JobId, folder: PathBuf) -> Thinned {
 		every: 4,
 		steps: (0..=12).map(|index| index * 10).collect(),
 		readers: ["//Alice", "//Bob"].map(reader).into(),
-		most: 2,
 	}
 }
 
@@ -137,6 +136,21 @@ fn a_seat_has_as_many_stretches_as_it_reads() {
 	assert!(matches!(scene.ask("//Bob", 90), Said::Refused(_)));
 }
 
+/// Who only sits in a relay reads one state.
+#[test]
+fn each_reader_has_its_own_bound() {
+	let scene = Scene::new();
+	let mut other = thinned(7, scene.folder.path().into());
+	other.readers.insert(account(&from_uri("//Charlie").unwrap()), 1);
+	scene.dropped.set(HashMap::from([(ROOT, Arc::new(other))]));
+	assert!(matches!(scene.ask("//Charlie", 10), Said::Wait(_)));
+	assert!(
+		matches!(scene.ask("//Charlie", 50), Said::Refused(why) if why.contains("of 1 stretches"))
+	);
+	assert!(matches!(scene.ask("//Alice", 50), Said::Wait(_)));
+	assert!(matches!(scene.ask("//Charlie", 20), Said::Wait(_)));
+}
+
 /// What was computed lies within a bound, and stays for whoever waits for it.
 #[test]
 fn two_stretches_lie_on_disk() {
@@ -227,11 +241,13 @@ fn a_reader_that_fetches_on_and_on_lets_others_have_their_turn() {
 	while let Next::Later(_) = scene.dropped.next() {
 		for step in [10, 50] {
 			drop(scene.fetch("//Alice", step));
+			// And whoever it is that asks for parts over iroh.
+			scene.dropped.parts_asked(&ROOT, step);
 		}
 		scene.age_by(SERVED_STAY / 3);
 		waited += SERVED_STAY / 3;
 	}
-	assert!(waited <= STAY, "{waited:?}");
+	assert!(waited <= STAY && waited > SERVED_STAY, "{waited:?}");
 }
 
 /// A seat that lets what it asked for go, and asks again and again, makes the trainer compute as often as there is a
@@ -260,6 +276,23 @@ fn a_seat_has_stretches_computed_a_bounded_number_of_times() {
 	next.round = 1;
 	scene.dropped.set(HashMap::from([(ROOT, Arc::new(next))]));
 	assert!(matches!(scene.ask("//Alice", 50), Said::Wait(_)), "another round");
+}
+
+/// What the trainer must store has its time on chain: whoever else asks waits.
+#[tokio::test]
+async fn what_the_trainer_itself_needs_comes_first() {
+	let scene = Scene::new();
+	scene.ask("//Alice", 10);
+	scene.dropped.wait().await;
+	let (first, second) = (scene.dropped.own_first(), scene.dropped.own_first());
+	assert!(matches!(scene.dropped.next(), Next::Idle));
+	drop(first);
+	assert!(matches!(scene.dropped.next(), Next::Idle), "the other one goes on");
+	scene.dropped.wait().await;
+	drop(second);
+	// Whoever waits for work is woken.
+	scene.dropped.wait().await;
+	assert_eq!(scene.work().0, 0);
 }
 
 /// A process that was killed left what it had computed: it is removed in its turn.

@@ -3,7 +3,7 @@
 
 use super::{
 	limits::{Limits, Watched},
-	routes, Shelf,
+	routes, state_of, Shelf,
 };
 use axum::serve::Listener;
 use std::{
@@ -20,8 +20,10 @@ use trainyard_transport::{Layout, Location, Node, Serving, Stream};
 impl trainyard_transport::Shelf for Shelf {
 	/// Only checkpoints are served by their parts: whoever fetches knows the hashes of their tensors.
 	fn find(&self, path: &str) -> Option<PathBuf> {
+		let (root, step) = state_of(path)?;
 		let (_, file) = path.strip_prefix("/bundle/")?.split_once('/')?;
 		manifest::step_of(file)?;
+		self.dropped().parts_asked(&root, step);
 		Shelf::find(self, path)
 	}
 

@@ -334,7 +334,10 @@ impl Trainer {
 		self.report.job(job.id, "rescue", &text, json!({ "group": group, "pieces": pieces }));
 		let (spec, wanted, this) = (checked(job)?, pieces.clone(), self.clone());
 		let steps = thinned::steps_of(job, &pieces);
+		// Seats that go on asking would otherwise take the folder again and again.
+		let first = self.shelf.dropped().own_first();
 		let prepared = tokio::task::spawn_blocking(move || {
+			let _first = first;
 			let paths = this.home.inputs(&spec);
 			// What is not kept is computed for this alone.
 			let (new, _) = thinned::restored(&folder, &paths, &steps, &AtomicBool::new(false))?;

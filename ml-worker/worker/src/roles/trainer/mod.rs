@@ -218,8 +218,8 @@ struct Trainer {
 	accusations: Arc<Accusations>,
 	/// Whether it accuses anybody.
 	accuses: bool,
-	/// Who sits in relays about results of this trainer.
-	relay_seats: Mutex<BTreeMap<JobId, BTreeSet<AccountId32>>>,
+	/// Who sits in relays about results of this trainer, or sat in one, and in which.
+	relay_seats: Mutex<BTreeMap<JobId, BTreeMap<AccountId32, BTreeSet<RelayId>>>>,
 }
 
 /// A job, the round of its audit, and the pieces of this trainer's result that are asked for.

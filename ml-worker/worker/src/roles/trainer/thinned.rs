@@ -11,7 +11,7 @@ use crate::roles::{
 };
 use serde_json::json;
 use std::{
-	collections::BTreeSet,
+	collections::{BTreeMap, BTreeSet},
 	num::NonZeroU32,
 	path::{Path, PathBuf},
 	sync::{
@@ -154,10 +154,15 @@ async fn compute(work: &Work, report: &Reporter, stop: &Arc<AtomicBool>) -> Resu
 }
 
 impl Trainer {
-	/// Notes who sits in relays about the result of a job.
+	/// Notes who sits in relays about the result of a job, and in which.
 	pub(super) fn note_relay_seats(&self, job: &JobView, relays: &[RelayView]) {
-		let seats = relays.iter().flat_map(|relay| relay.seats.iter().map(|seat| seat.who));
-		super::locked(&self.relay_seats).insert(job.id, seats.collect());
+		let mut all = super::locked(&self.relay_seats);
+		let of_job = all.entry(job.id).or_default();
+		for relay in relays {
+			for seat in &relay.seats {
+				of_job.entry(seat.who).or_default().insert(relay.id);
+			}
+		}
 	}
 
 	/// Returns a result of which not all states are kept, as seats may ask for those; `None` where all are, or nobody
@@ -168,12 +173,18 @@ impl Trainer {
 		let spec = checked(job).ok()?;
 		let steps: Option<Vec<u32>> =
 			(0..=reveal.segments).map(|index| spec.checkpoint_step(index)).collect();
-		let mut readers: BTreeSet<AccountId32> = match audit.phase {
-			AuditPhase::Done => BTreeSet::new(),
-			_ => audit.committee.iter().map(|seat| seat.verifier).collect(),
-		};
-		readers.extend(super::locked(&self.relay_seats).get(&job.id).into_iter().flatten());
 		let replays = job.terms.replays(spec.segments());
+		let most = duties::stretches_of_seat(every, spec.segments(), replays);
+		let mut readers: BTreeMap<AccountId32, u32> = match audit.phase {
+			AuditPhase::Done => BTreeMap::new(),
+			_ => audit.committee.iter().map(|seat| (seat.verifier, most)).collect(),
+		};
+		// A relay is about one state.
+		for (who, relays) in super::locked(&self.relay_seats).get(&job.id).into_iter().flatten() {
+			let more = u32::try_from(relays.len()).unwrap_or(u32::MAX);
+			let of_reader = readers.entry(*who).or_default();
+			*of_reader = of_reader.saturating_add(more);
+		}
 		Some(Arc::new(Thinned {
 			job: job.id,
 			genesis: self.chain.genesis(),
@@ -183,7 +194,6 @@ impl Trainer {
 			every,
 			steps: steps?,
 			readers,
-			most: duties::stretches_of_seat(every, spec.segments(), replays),
 		}))
 	}
 }
@@ -246,8 +256,7 @@ mod tests {
 				inputs: InputPaths::data(&data),
 				every: 3,
 				steps,
-				readers: [account(&alice)].into(),
-				most: 2,
+				readers: [(account(&alice), 2)].into(),
 			};
 			shelf.dropped().set(HashMap::from([(bundle.root(), Arc::new(of))]));
 			let server =

@@ -125,8 +125,9 @@ impl Get {
 			return Ok(None);
 		}
 		let made = encode::decoded(part, out, self.bound).await;
-		let header = made
-			.with_context(|| format!("the file came as it is stored, and is in {}", part.display()))?;
+		let header = made.with_context(|| {
+			format!("the file came as it is stored, and is in {}", part.display())
+		})?;
 		std::fs::remove_file(part).with_context(|| format!("cannot remove {}", part.display()))?;
 		Ok(Some(header))
 	}
