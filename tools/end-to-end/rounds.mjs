@@ -4,7 +4,7 @@
 // docs/federation.md.
 //
 //     tools/end-to-end/rounds.mjs [--redundancy 1,2,4] [--parts 2] [--rounds 2] [--hidden 64,32] [--steps 300]
-//                                 [--rule agreed|settled] [--dir DIR] [--bin DIR]
+//                                 [--apply 6] [--rule agreed|settled] [--dir DIR] [--bin DIR]
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,6 +27,8 @@ const { values } = parseArgs({
 		rounds: { type: 'string', default: '2' },
 		hidden: { type: 'string', default: '64,32' },
 		steps: { type: 'string', default: '300' },
+		// Blocks within which all trainers must have rehearsed the job: more for large models.
+		apply: { type: 'string', default: '6' },
 		rule: { type: 'string' },
 		dir: { type: 'string' },
 		bin: { type: 'string', default: defaultBin() },
@@ -49,7 +51,7 @@ function jobFile() {
 		.replace(/checkpoint_interval = \d+/, `checkpoint_interval = ${Math.min(50, Number(values.steps))}`)
 		.replace(/audit_fee = .*/, '')
 		.replace(/audit_segments = .*/, '')
-		.replace(/apply_blocks = \d+/, 'apply_blocks = 6')
+		.replace(/apply_blocks = \d+/, `apply_blocks = ${values.apply}`)
 		.replace(/training_blocks = \d+/, 'training_blocks = 1800');
 	writeFileSync(path, text);
 	return path;
