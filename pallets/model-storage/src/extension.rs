@@ -148,7 +148,7 @@ where
 			}
 			// It is checked here as in the call.
 			Some(Call::reuse_chunk { .. }) => {
-				T::WeightInfo::ordinary().saturating_add(T::WeightInfo::reuse_chunk())
+				T::WeightInfo::ordinary().saturating_add(Pallet::<T>::check_reuse_weight())
 			}
 			// Whether a job waits for the blob, and whether it is there.
 			Some(Call::register { .. } | Call::remove { .. }) => {

@@ -20,7 +20,7 @@ use crate::{
 	BlobOf, Blobs, Chunk, Chunks, Config, Error, Event, Pallet, Versions, H256,
 };
 use alloc::vec::Vec;
-use frame_support::{ensure, pallet_prelude::DispatchResult};
+use frame_support::{ensure, pallet_prelude::DispatchResult, traits::Get, weights::Weight};
 use trainyard_protocol::{
 	blob,
 	job::BlockNumber,
@@ -48,6 +48,12 @@ impl<T: Config> Pallet<T> {
 		node.verify(&blob.content, blob.size, &chunk.value, proof)
 			.map_err(|_| Error::<T>::WrongProof)?;
 		Ok((blob, chunk, length))
+	}
+
+	/// Returns what that costs: the records of both blobs and both chunks, and a compression for each entry
+	/// of the path. It is an estimate.
+	pub(crate) fn check_reuse_weight() -> Weight {
+		Weight::from_parts(40_000_000, 0).saturating_add(T::DbWeight::get().reads(4))
 	}
 
 	pub(crate) fn do_reuse_chunk(

@@ -145,10 +145,11 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 		Weight::from_parts(80_000_000, 8697)
 			.saturating_add(D::get().reads_writes(18_u64, 11_u64))
 	}
-	/// Estimated, of what `upload_chunk` takes without its bytes, and 11 compressions for the path.
+	/// Estimated, of what `upload_chunk` takes without its bytes, and 12 compressions for the path: the
+	/// records of both blobs and both chunks, and the list of chunks with its count.
 	fn reuse_chunk() -> Weight {
 		Weight::from_parts(60_000_000, 8722)
-			.saturating_add(D::get().reads_writes(9_u64, 6_u64))
+			.saturating_add(D::get().reads_writes(5_u64, 4_u64))
 	}
 	/// Estimated, of what `register` takes, and the record of the parent.
 	fn register_version() -> Weight {

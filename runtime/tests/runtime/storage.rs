@@ -142,14 +142,16 @@ fn a_version_takes_over_what_did_not_change() {
 		parent: base.root,
 	};
 	assert_ok!(chain.call(Charlie, register));
-	let proof = |index: usize| next.proof(index).unwrap().try_into().unwrap();
-	let reuse = |index: usize| Call::reuse_chunk {
+	let proof = |index: usize| -> pallet_model_storage::ChunkProof {
+		next.proof(index).unwrap().try_into().unwrap()
+	};
+	let reuse = |index: usize| Call::<Runtime>::reuse_chunk {
 		root: next.root,
 		index: index as u32,
 		from: base.root,
 		proof: proof(index),
 	};
-	let calls = (1..next.chunks.len()).map(|index| reuse(index).into()).collect();
+	let calls: Vec<RuntimeCall> = (1..next.chunks.len()).map(|index| reuse(index).into()).collect();
 	let free = |chain: &mut Chain| money(chain, Charlie.to_account_id()).0;
 	let before = free(&mut chain);
 	assert_ok!(chain.call(Charlie, pallet_utility::Call::batch_all { calls }));
@@ -161,7 +163,7 @@ fn a_version_takes_over_what_did_not_change() {
 	assert!(batch < one * (next.chunks.len() as u128 - 1) / 2, "{batch} for all, {one} for one");
 	let view = chain.state(|| ModelStorage::view(next.root)).unwrap();
 	assert_eq!(view.missing, Vec::<u32>::new());
-	let versions = chain.state(|| Runtime::versions(next.root, 10));
+	let versions = chain.state(|| ModelStorage::versions(next.root, 10));
 	let seen: Vec<_> = versions.iter().map(|one| (one.root, one.parent, one.number)).collect();
 	assert_eq!(seen, [(next.root, Some(base.root), 1), (base.root, None, 0)]);
 
