@@ -254,7 +254,7 @@ describe('files on chain', { timeout: 900_000 }, () => {
 		assert.equal(plan.same_as_parent, base.chunks - 2);
 		const before = await accounts(api, [ADDRESS['//Charlie']]);
 		const put = await must('put', tuned, '--suri', '//Charlie', '--yes', '--parent', base.root);
-		assert.deepEqual([put.sent, put.reused], [base.chunks, base.chunks - 2]);
+		assert.deepEqual([put.sent, put.reused, put.parent], [base.chunks, base.chunks - 2, base.root]);
 		await paidOnce(put.root, before, ['//Charlie'], put.chunks);
 		// Fees are those that were said before.
 		const fees = (of, plan) => Number(of.paid) - Number(plan.deposit) - Number(plan.rent);

@@ -122,7 +122,12 @@ impl Put {
 		let after = balances(&chain, &senders).await?;
 		let paid = before.saturating_sub(after);
 		let view = chain.blob(outline.root()).await?;
-		self.tell(&source, &report, view.as_ref(), paid, seconds)
+		let known = chain.versions(outline.root(), 1).await?;
+		let parent = known.first().and_then(|version| version.parent);
+		if self.parent.is_some() && parent != self.parent {
+			eprintln!("{}", crate::terminal::line(&other_parent(view.as_ref(), parent)));
+		}
+		self.tell(&source, &report, view.as_ref(), parent, paid, seconds)
 	}
 
 	async fn check_money(
@@ -216,6 +221,7 @@ impl Put {
 		source: &Source,
 		report: &Report,
 		view: Option<&BlobView>,
+		parent: Option<H256>,
 		paid: Balance,
 		seconds: f64,
 	) -> anyhow::Result<ExitCode> {
@@ -238,6 +244,7 @@ impl Put {
 				"paid": paid.to_string(),
 				"expires": view.map(|view| view.expires),
 				"owner": view.map(|view| view.owner),
+				"parent": parent,
 			}));
 		}
 		println!("{root:?}");
@@ -280,6 +287,16 @@ async fn encoded(encoding: Encoding, file: &Path) -> anyhow::Result<PathBuf> {
 			file.display()
 		),
 	}
+}
+
+/// Says that the chain remembers another parent than the one that was named.
+fn other_parent(view: Option<&BlobView>, parent: Option<H256>) -> String {
+	let owner = view.map_or_else(|| "somebody".into(), |view| view.owner.to_string());
+	let what = parent.map_or_else(|| "none".into(), |parent| format!("{parent:?}"));
+	format!(
+		"warning: the chain remembers another parent: {what}. The file was registered by {owner} before this \
+		 run, and only a registration names a parent"
+	)
 }
 
 /// Has the chunks taken over that did not change since the parent.
@@ -395,6 +412,13 @@ fn asked() -> anyhow::Result<bool> {
 #[cfg(test)]
 mod tests {
 	use super::*;
+
+	#[test]
+	fn another_parent_is_told() {
+		let text = other_parent(None, Some(H256::repeat_byte(0xab)));
+		assert!(text.contains("0xabab") && text.contains("somebody"), "{text}");
+		assert!(other_parent(None, None).contains("another parent: none"));
+	}
 
 	#[tokio::test]
 	async fn what_an_earlier_run_encoded_is_taken_if_it_is_of_this_file() {
