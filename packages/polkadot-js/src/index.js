@@ -5,6 +5,7 @@ export * from './cid.js';
 export * from './errors.js';
 export * from './hash.js';
 export { describeRows } from './rows.js';
+export * from './seal.js';
 export * from './spec.js';
 export * from './summary.js';
 export * from './table.js';
