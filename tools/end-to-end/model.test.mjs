@@ -15,7 +15,7 @@ import { lyingProxy } from './lib/lies.mjs';
 import { ADDRESS, Network, sleep, trainyard, until } from './lib/network.mjs';
 import { anyPort } from './lib/net.mjs';
 
-const { keyFromSuri, send } = trainyard;
+const { blobRoot, contentHash, keyFromSuri, readSealKey, sealFor, send, unseal } = trainyard;
 
 const KILLS = Number(process.env.MODEL_KILLS ?? 3);
 const MIB = 1_048_576;
@@ -29,6 +29,9 @@ function file(name, size) {
 	writeFileSync(path, randomBytes(size));
 	return path;
 }
+
+/** The root of these bytes as a file on chain. */
+const rootOf = (bytes) => `0x${Buffer.from(blobRoot(bytes.length, contentHash(bytes))).toString('hex')}`;
 
 /** Runs `trainyard model` to its end. */
 async function model(args, { url = network.url, seconds = 180 } = {}) {
@@ -158,6 +161,44 @@ describe('files on chain', { timeout: 900_000 }, () => {
 		assert.match(await refused('renew', put.root, '--suri', '//Charlie'), /who alone can renew/);
 		assert.match(await refused('renew', put.root, '--suri', '//Bob', '--blocks', '99999999'), /fewer --blocks/);
 		assert.match(await refused('rm', put.root, '--suri', '//Charlie'), /can be removed after block/);
+	});
+
+	test('a sealed file is read by who has the key, and by nobody else', async () => {
+		const path = file('secret', 2 * MIB + 3);
+		const [key, other] = ['reader.key', 'other.key'].map((name) => join(folder, name));
+		const seal = (...args) => network.worker('seal', ['seal', ...args], { seconds: 60 });
+		const recipient = (await seal('keygen', key)).stdout.trim();
+		await seal('keygen', other);
+		assert.equal((await seal('public', key)).stdout.trim(), recipient);
+		assert.match((await seal('keygen', key)).stderr, /a key that is overwritten is lost/);
+
+		const put = await must('put', path, '--suri', '//Bob', '--yes', '--seal-for', recipient);
+		// The JavaScript package, which shares no code with it, makes the same bytes.
+		const sealed = sealFor(readFileSync(path), recipient);
+		assert.deepEqual([put.root, put.size, put.plain_size], [rootOf(sealed), sealed.length, 2 * MIB + 3]);
+		const again = await must('put', path, '--suri', '//Bob', '--yes', '--seal-for', recipient);
+		assert.deepEqual([again.root, again.sent], [put.root, 0]);
+
+		const stranger = join(folder, 'secret.sealed');
+		await must('get', put.root, '--out', stranger);
+		assert.deepEqual(new Uint8Array(readFileSync(stranger)), sealed);
+		assert.deepEqual(Buffer.from(unseal(sealed, readSealKey(readFileSync(key, 'utf8')))), readFileSync(path));
+
+		// With another key it comes, and does not open; with the right one it need not come again.
+		const out = join(folder, 'secret.out');
+		assert.match(await refused('get', put.root, '--out', out, '--unseal', other), /sealed for another key/);
+		assert.equal(existsSync(out), false);
+		const got = await must('get', put.root, '--out', out, '--unseal', key);
+		assert.deepEqual([got.before, got.unsealed], [put.chunks, true]);
+		assert.deepEqual(readFileSync(out), readFileSync(path));
+		assert.equal(statSync(out).mode & 0o777, 0o600);
+		assert.equal(existsSync(`${out}.part`), false);
+		assert.deepEqual((await must('get', put.root, '--out', out, '--unseal', key)).by, []);
+		assert.match(await refused('get', put.root, '--out', out, '--unseal', other), /is another file/);
+
+		const opened = join(folder, 'secret.opened');
+		assert.equal((await seal('open', stranger, '--key', key, '--out', opened)).status, 0);
+		assert.deepEqual(readFileSync(opened), readFileSync(path));
 	});
 
 	test('an uploader that is killed goes on, and nothing is paid twice', async () => {

@@ -431,3 +431,52 @@ fn values_of(bytes: &[u8]) -> Vec<u8> {
 	let values: Vec<H256> = (0..).zip(&chunks).map(value).collect();
 	(size, values).encode()
 }
+
+/// Chunks of a sealed file are computed as they are sent, and lead to the root of the whole.
+#[tokio::test]
+async fn a_file_is_stored_sealed() {
+	use trainyard_seal::{open, SecretKey};
+	let key = SecretKey::from_bytes(&[1; 32]);
+	for length in [0usize, 1, 70_000, 1_048_576, 1_300_000] {
+		let plain: Vec<u8> = (0..length).map(|i| (i ^ (i >> 9)) as u8).collect();
+		let file = tempfile::NamedTempFile::new().unwrap();
+		std::fs::write(file.path(), &plain).unwrap();
+		let source = Source::open_sealed(file.path(), key.public()).await.unwrap();
+		let outline = source.outline();
+		assert_eq!(source.plain_len(), length as u64);
+		let mut sealed = Vec::new();
+		for index in 0..outline.chunks() {
+			sealed.extend(source.chunk(index).await.unwrap());
+		}
+		assert_eq!(outline.root(), trainyard_protocol::blob::Chunked::new(&sealed).root);
+		let mut opened = Vec::new();
+		open(&sealed[..], &key, &mut opened).unwrap();
+		assert!(opened == plain, "{length}");
+	}
+}
+
+/// What is sealed with the key of other bytes is sent to nobody.
+#[tokio::test]
+async fn a_sealed_file_that_changes_is_not_sent() {
+	let key = trainyard_seal::SecretKey::from_bytes(&[1; 32]);
+	let file = tempfile::NamedTempFile::new().unwrap();
+	std::fs::write(file.path(), vec![3; 200_000]).unwrap();
+	let source = Source::open_sealed(file.path(), key.public()).await.unwrap();
+	let mut changed = vec![3; 200_000];
+	changed[100_000] = 4;
+	for other in [&changed[..], &changed[..120_000], &changed[..10]] {
+		std::fs::write(file.path(), other).unwrap();
+		let (mut gone, mut same) = (0, 0);
+		for index in 0..source.outline().chunks() {
+			match source.chunk(index).await {
+				Ok(_) => same += 1,
+				Err(BlobError::Changed { .. }) => gone += 1,
+				Err(other) => panic!("{other}"),
+			}
+		}
+		assert!(gone > 0 && gone + same == source.outline().chunks(), "{gone} and {same}");
+	}
+	std::fs::remove_file(file.path()).unwrap();
+	let nothing = Source::open_sealed(file.path(), key.public()).await;
+	assert!(matches!(nothing, Err(BlobError::Local { .. })));
+}

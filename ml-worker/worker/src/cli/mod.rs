@@ -14,6 +14,7 @@ mod plot;
 mod profile;
 pub mod progress;
 mod relay;
+mod seal;
 mod serve;
 mod states;
 mod train;
@@ -66,6 +67,9 @@ enum Command {
 	Bench(bench::Bench),
 	/// Prints length, content hash and blob root of a file.
 	Hash(hash::Hash),
+	/// Seals files for a key, opens them, and makes keys for it.
+	#[command(subcommand)]
+	Seal(seal::SealCommand),
 	/// Fetches a file from a location, as trainers do, and prints its length, content hash and blob root.
 	Fetch(Box<fetch::FetchCommand>),
 	/// Serves files of your jobs from this machine, over iroh or by HTTP, until it is stopped.
@@ -97,6 +101,7 @@ impl Cli {
 			Command::Profile(command) => command.run(),
 			Command::Bench(command) => command.run(),
 			Command::Hash(command) => command.run(),
+			Command::Seal(command) => command.run(),
 			Command::Fetch(command) => command.run(),
 			Command::Serve(command) => command.run(),
 			Command::Whetstone(command) => command.run(),

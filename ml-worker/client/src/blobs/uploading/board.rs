@@ -8,18 +8,21 @@ use std::{
 	collections::BTreeSet,
 	fs::File,
 	future::Future,
-	io::{BufReader, ErrorKind, Read, Seek, SeekFrom},
+	io::{self, BufReader, ErrorKind, Read, Seek, SeekFrom},
 	path::{Path, PathBuf},
 	sync::Arc,
 };
 use tokio::sync::Mutex;
 use trainyard_protocol::H256;
+use trainyard_seal::{PublicKey, SealError, Sealer};
 
 /// A file that is to be stored.
 pub struct Source {
 	path: PathBuf,
 	outline: Outline,
 	base: Option<Base>,
+	/// Seals what is read, where the file is stored sealed.
+	sealer: Option<Arc<Sealer>>,
 }
 
 /// Another blob, and the chunks that are the same there.
@@ -52,8 +55,8 @@ impl Source {
 			}
 		})
 		.await?;
-		let (path, base) = (path.to_owned(), None);
-		Ok(Self { path, outline: outline.ok_or(BlobError::Empty)?, base })
+		let outline = outline.ok_or(BlobError::Empty)?;
+		Ok(Self { path: path.to_owned(), outline, base: None, sealer: None })
 	}
 
 	/// Has the chunks taken over that the blob `root`, which is on chain as a whole, has at the same
@@ -82,6 +85,32 @@ impl Source {
 		}
 	}
 
+	/// Reads the file at `path` twice, to know the root of what it is when it is sealed for
+	/// `recipient`: that is what is stored, and it is computed as it is sent. It must not change until
+	/// it is stored.
+	///
+	/// # Errors
+	///
+	/// Fails where it cannot be read, or changes while it is.
+	pub async fn open_sealed(path: &Path, recipient: &PublicKey) -> Result<Self, BlobError> {
+		let recipient = *recipient;
+		let (outline, sealer) = in_file(path, move |path| {
+			let sealer = Sealer::of(File::open(path)?, &recipient).map_err(|e| match e {
+				SealError::Read(e) => e,
+				other => io::Error::new(ErrorKind::InvalidInput, other),
+			})?;
+			let sealed = sealer.reader(File::open(path)?);
+			Ok((Outline::of(sealed, sealer.sealed_len())?, sealer))
+		})
+		.await?;
+		Ok(Self { path: path.to_owned(), outline, base: None, sealer: Some(Arc::new(sealer)) })
+	}
+
+	/// Returns the length of the file in bytes, which is not sealed.
+	pub fn plain_len(&self) -> u64 {
+		self.sealer.as_ref().map_or(self.outline.size(), |sealer| sealer.plain_len())
+	}
+
 	/// Returns the outline of the blob.
 	pub fn outline(&self) -> &Outline {
 		&self.outline
@@ -90,12 +119,19 @@ impl Source {
 	/// Reads chunk `index`. Fails where the file is not any more what it was.
 	pub(super) async fn chunk(&self, index: u32) -> Result<Vec<u8>, BlobError> {
 		let (begin, length) = self.outline.place(index).unwrap_or_default();
+		let sealer = self.sealer.clone();
 		let chunk = in_file(&self.path, move |path| {
 			let mut file = File::open(path)?;
-			file.seek(SeekFrom::Start(begin))?;
 			let mut bytes = vec![0; length as usize];
-			match file.read_exact(&mut bytes) {
-				Err(e) if e.kind() == ErrorKind::UnexpectedEof => Ok(Vec::new()),
+			let read = match sealer {
+				Some(sealer) => sealer.read_at(&mut file, begin, &mut bytes),
+				None => file.seek(SeekFrom::Start(begin)).and_then(|_| file.read_exact(&mut bytes)),
+			};
+			match read {
+				// It is shorter.
+				Err(e) if matches!(e.kind(), ErrorKind::UnexpectedEof | ErrorKind::InvalidData) => {
+					Ok(Vec::new())
+				}
 				read => read.map(|()| bytes),
 			}
 		})

@@ -397,6 +397,9 @@ mod tests {
 			"x model put model.bin --suri-file suri --yes --no-wait-final --window 3 --patience 2",
 			"x model get 0x5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f --out f --json \
 			 --node ws://127.0.0.1:9944 ws://127.0.0.1:9945",
+			"x model put model.bin --suri-file suri --seal-for \
+			 seal-8f40c5adb68f25624ae5b214ea767a6ec94d829d3d7b5e1ad1ba6f3e2138285fbab9a005",
+			"x model get 5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f --unseal key",
 			"x model ls --suri //Alice --json",
 			"x model ls --mine --suri //Alice",
 			"x model ls --all",
@@ -449,6 +452,7 @@ mod tests {
 			"x model",
 			"x model put",
 			"x model put model.bin --window 0",
+			"x model put model.bin --suri-file suri --seal-for //Alice",
 			"x model get",
 			"x model get 5f5f",
 			"x model ls --all --mine",

@@ -103,7 +103,7 @@ pub(super) async fn decoded(file: &Path, out: &Path, bound: Bound) -> anyhow::Re
 	let (from, to) = (file.to_owned(), out.to_owned());
 	let work = move || -> anyhow::Result<Header> {
 		if let Some(header) = encoding::header(&from)? {
-			super::get::check_room(&to, header.decoded_size.min(bound.bytes()))?;
+			super::get::check_room(&to, header.decoded_size.min(bound.bytes()), 0)?;
 		}
 		Ok(encoding::decode(&from, &to, bound.bytes())?)
 	};

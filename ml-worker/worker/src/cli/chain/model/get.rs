@@ -5,7 +5,10 @@ use super::{
 	from, mib, parse_root, Bytes,
 };
 use crate::{
-	cli::chain::{print_json, PATIENCE},
+	cli::{
+		chain::{print_json, PATIENCE},
+		seal,
+	},
 	encoding::{self, Header},
 	roles::fetch::LocationArgs,
 };
@@ -25,6 +28,7 @@ use trainyard_client::{
 	BlobView, Chain,
 };
 use trainyard_protocol::{blob, H256};
+use trainyard_seal::{PublicKey, Sealer, SecretKey};
 
 /// Options of `trainyard model get`.
 #[derive(Debug, clap::Args)]
@@ -35,6 +39,10 @@ pub struct Get {
 	/// Where it is written; ROOT.bin in this folder if it is not named
 	#[arg(long, value_name = "FILE")]
 	out: Option<PathBuf>,
+	/// Open it, where it is sealed, with the secret key in this file. What was encoded before it was sealed is decoded
+	/// after that, by `trainyard model decode`
+	#[arg(long, value_name = "KEYFILE", conflicts_with = "decode")]
+	unseal: Option<PathBuf>,
 	/// WebSocket addresses of nodes' RPC; several share the work
 	#[arg(
 		long,
@@ -68,11 +76,12 @@ impl Get {
 	pub(super) async fn run(self) -> anyhow::Result<ExitCode> {
 		let root = self.root;
 		let out = self.out.clone().unwrap_or_else(|| PathBuf::from(format!("{root:?}.bin")));
+		let key = self.unseal.as_deref().map(SecretKey::read).transpose()?;
 		match self.decode {
 			// What is decoded has another root, which nobody knows before.
 			true => encode::must_be_free(&out)?,
 			false => {
-				if let Some(size) = here(&out, root)? {
+				if let Some(size) = here(&out, root, key.as_ref().map(SecretKey::public))? {
 					return self.tell(&out, size, None, None, 0.0);
 				}
 			}
@@ -86,12 +95,21 @@ impl Get {
 			let begun = Instant::now();
 			let size = from::bring(root, location, self.bytes, &self.locations, &part).await?;
 			let seconds = begun.elapsed().as_secs_f64();
-			let header = self.put_in_place(&part, &out).await?;
+			let header = self.put_in_place(&part, &out, key.as_ref()).await?;
 			return self.tell_from(&out, location, size, header, seconds);
 		}
 		let nodes = self.connect().await?;
 		let view = known(&nodes, root).await?;
-		check_room(&part, view.size)?;
+		let plain = match &key {
+			Some(_) => trainyard_seal::plain_len(view.size).with_context(|| {
+				format!(
+					"{root:?} has {}, as no sealed file has: do without --unseal",
+					mib(view.size)
+				)
+			})?,
+			None => 0,
+		};
+		check_room(&part, view.size, plain)?;
 		let display = Mutex::new(Bytes::new(view.size, "here", self.json));
 		let show = |fetched: Fetched| {
 			let mut display = display.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -113,23 +131,34 @@ impl Get {
 			display.seconds()
 		};
 		let got = result.map_err(|error| explain(error, &part))?;
-		let header = self.put_in_place(&part, &out).await?;
+		let header = self.put_in_place(&part, &out, key.as_ref()).await?;
 		self.tell(&out, got.size, Some((&nodes, &got)), header, seconds)
 	}
 
-	/// Gives what came its name, decoded if that is wanted; returns what its header says then.
-	async fn put_in_place(&self, part: &Path, out: &Path) -> anyhow::Result<Option<Header>> {
-		if !self.decode {
+	/// Gives what came its name, opened or decoded if that is wanted; returns what the header of an encoded file says
+	/// then.
+	async fn put_in_place(
+		&self,
+		part: &Path,
+		out: &Path,
+		key: Option<&SecretKey>,
+	) -> anyhow::Result<Option<Header>> {
+		let came = || format!("the file came as it is stored, and is in {}", part.display());
+		let mut header = None;
+		if let Some(key) = key {
+			seal::open_file(part, key, out).with_context(came)?;
+		} else if self.decode {
+			header = Some(encode::decoded(part, out, self.bound).await.with_context(came)?);
+		} else {
 			std::fs::rename(part, out)
 				.with_context(|| format!("cannot name {} {}", part.display(), out.display()))?;
+			if seal::is_sealed(out) {
+				eprintln!("it is a sealed file: `trainyard seal open` opens it with its key");
+			}
 			return Ok(None);
 		}
-		let made = encode::decoded(part, out, self.bound).await;
-		let header = made.with_context(|| {
-			format!("the file came as it is stored, and is in {}", part.display())
-		})?;
 		std::fs::remove_file(part).with_context(|| format!("cannot remove {}", part.display()))?;
-		Ok(Some(header))
+		Ok(header)
 	}
 
 	/// Connects to all nodes of one chain that answer. Fails where none does.
@@ -210,6 +239,7 @@ impl Get {
 				"root": root,
 				"file": out,
 				"size": size,
+				"unsealed": self.unseal.is_some(),
 				"chunks": blob::chunk_count(size),
 				"before": got.map_or(blob::chunk_count(size), |(_, got)| Some(got.before)),
 				"by": got.map(by).unwrap_or_default(),
@@ -225,8 +255,9 @@ impl Get {
 					Some(_) => "encoded".into(),
 					None => out.display().to_string(),
 				};
+				let opened = if self.unseal.is_some() { ", opened" } else { "" };
 				println!(
-					"{what}: {} in {seconds:.1} s ({bytes:.1} MiB/s), root {root:?} as on chain",
+					"{what}: {} in {seconds:.1} s ({bytes:.1} MiB/s), root {root:?} as on chain{opened}",
 					mib(got.size)
 				);
 			}
@@ -238,16 +269,22 @@ impl Get {
 	}
 }
 
-/// Returns the length of the file if it is what is wanted; `None` if there is none. Fails where a
-/// different one stands there.
-fn here(out: &Path, root: H256) -> anyhow::Result<Option<u64>> {
+/// Returns the length of what is stored under `root` if the file is that, or, with the key for which it
+/// is sealed, what it opens to; `None` if there is no file. Fails where a different one stands there.
+fn here(out: &Path, root: H256, sealed_for: Option<&PublicKey>) -> anyhow::Result<Option<u64>> {
+	let cannot = || format!("cannot read {}", out.display());
 	let file = match File::open(out) {
 		Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),
-		opened => opened.with_context(|| format!("cannot read {}", out.display()))?,
+		opened => opened.with_context(cannot)?,
 	};
-	let size = file.metadata()?.len();
-	let found =
-		blob::root_of_reader(file).with_context(|| format!("cannot read {}", out.display()))?;
+	let (found, size) = match sealed_for {
+		Some(key) => {
+			let sealer = Sealer::of(&file, key).with_context(cannot)?;
+			let sealed = sealer.reader(File::open(out).with_context(cannot)?);
+			(blob::root_of_reader(sealed).with_context(cannot)?, sealer.sealed_len())
+		}
+		None => (blob::root_of_reader(&file).with_context(cannot)?, file.metadata()?.len()),
+	};
 	if found != root {
 		bail!(
 			"{} is there and is another file; remove it, or name another by --out",
@@ -285,14 +322,14 @@ fn part(out: &Path) -> PathBuf {
 	name.into()
 }
 
-/// Fails where the disk has no room for what is missing.
-pub(super) fn check_room(part: &Path, size: u64) -> anyhow::Result<()> {
+/// Fails where the disk has no room for what is missing, and `more` bytes beside it.
+pub(super) fn check_room(part: &Path, size: u64, more: u64) -> anyhow::Result<()> {
 	let folder = match part.parent() {
 		Some(folder) if !folder.as_os_str().is_empty() => folder,
 		_ => Path::new("."),
 	};
 	let here = std::fs::metadata(part).map_or(0, |about| about.len());
-	let needed = size.saturating_sub(here);
+	let needed = size.saturating_sub(here).saturating_add(more);
 	let free = fs4::available_space(folder)
 		.with_context(|| format!("cannot look at the folder {}", folder.display()))?;
 	if free < needed {
@@ -326,21 +363,39 @@ mod tests {
 		let folder = tempfile::tempdir().unwrap();
 		let out = folder.path().join("model");
 		let root = blob::root_of_reader(&b"here"[..]).unwrap();
-		assert_eq!(here(&out, root).unwrap(), None);
+		assert_eq!(here(&out, root, None).unwrap(), None);
 		std::fs::write(&out, "here").unwrap();
-		assert_eq!(here(&out, root).unwrap(), Some(4));
+		assert_eq!(here(&out, root, None).unwrap(), Some(4));
 		std::fs::write(&out, "there").unwrap();
-		assert!(here(&out, root).unwrap_err().to_string().contains("is another file"));
+		assert!(here(&out, root, None).unwrap_err().to_string().contains("is another file"));
 		assert_eq!(part(&out), folder.path().join("model.part"));
+	}
+
+	/// Of a sealed file what it opens to is what is wanted.
+	#[test]
+	fn what_was_opened_before_is_known() {
+		let folder = tempfile::tempdir().unwrap();
+		let out = folder.path().join("model");
+		let (key, other) = (SecretKey::from_bytes(&[1; 32]), SecretKey::from_bytes(&[2; 32]));
+		let sealer = Sealer::of(&b"here"[..], key.public()).unwrap();
+		let root = blob::root_of_reader(sealer.reader(&b"here"[..])).unwrap();
+		assert_eq!(here(&out, root, Some(key.public())).unwrap(), None);
+		std::fs::write(&out, "here").unwrap();
+		assert_eq!(here(&out, root, Some(key.public())).unwrap(), Some(sealer.sealed_len()));
+		for key in [None, Some(other.public())] {
+			assert!(here(&out, root, key).unwrap_err().to_string().contains("is another file"));
+		}
 	}
 
 	#[test]
 	fn a_full_disk_is_seen_before_and_after() {
 		let folder = tempfile::tempdir().unwrap();
 		let part = folder.path().join("model.part");
-		check_room(&part, 1).unwrap();
-		let error = check_room(&part, 1 << 62).unwrap_err().to_string();
-		assert!(error.contains("Make room"), "{error}");
+		check_room(&part, 1, 1).unwrap();
+		for (size, more) in [(1 << 62, 0), (1, 1 << 62)] {
+			let error = check_room(&part, size, more).unwrap_err().to_string();
+			assert!(error.contains("Make room"), "{error}");
+		}
 		let source = std::io::Error::from(ErrorKind::StorageFull);
 		let error = explain(BlobError::Local { path: part.clone(), source }, &part);
 		assert!(format!("{error:#}").contains("the disk is full; make room"), "{error:#}");

@@ -23,6 +23,7 @@ use trainyard_client::{
 	BlobView, Chain, Transactor,
 };
 use trainyard_protocol::{blob, job::Balance, H256};
+use trainyard_seal::PublicKey;
 
 /// Options of `trainyard model put`.
 #[derive(Debug, clap::Args)]
@@ -41,6 +42,10 @@ pub struct Put {
 	/// their fees; like --suri-file
 	#[arg(long, value_name = "SURI-FILE", num_args = 1..)]
 	senders: Vec<PathBuf>,
+	/// Store it sealed: whoever has the secret key of this one reads it, and nobody else. `trainyard
+	/// seal keygen` makes keys
+	#[arg(long, value_name = "PUBLIC_KEY")]
+	seal_for: Option<PublicKey>,
 	/// Keep it for so many blocks from the last chunk on, a day to a year [default: a month]
 	#[arg(long, value_name = "BLOCKS")]
 	period: Option<u32>,
@@ -73,15 +78,19 @@ impl Put {
 		if let Some(encoding) = self.encode {
 			self.file = encoded(encoding, &self.file).await?;
 		}
-		let mut source = Source::open(&self.file)
-			.await
-			.with_context(|| format!("cannot store {} on chain", self.file.display()))?;
+		let source = match &self.seal_for {
+			Some(key) => Source::open_sealed(&self.file, key).await,
+			None => Source::open(&self.file).await,
+		};
+		let mut source =
+			source.with_context(|| format!("cannot store {} on chain", self.file.display()))?;
 		let size = source.outline().size();
 		if size > blob::MAX_BLOB {
 			bail!(
-				"{} has {}, and a file on chain has at most {}",
+				"{} has {}{}, and a file on chain has at most {}",
 				self.file.display(),
 				mib(size),
+				if self.seal_for.is_some() { " when it is sealed" } else { "" },
 				mib(blob::MAX_BLOB)
 			);
 		}
@@ -103,12 +112,18 @@ impl Put {
 		let view = chain.blob(outline.root()).await?.filter(|view| !view.removing);
 		let cost = blobs::cost(&owner, &source, view.as_ref(), self.period, self.parent).await?;
 		if !self.json {
+			if let Some(key) = &self.seal_for {
+				eprintln!(
+					"sealed   {} for {key}: without its secret key nobody reads them",
+					mib(source.plain_len())
+				);
+			}
 			eprint!("{}", about(&chain, &source, view.as_ref(), &cost, self.period).await?);
 		}
 		let whole = view.as_ref().is_some_and(|view| view.missing.is_empty());
 		if self.dry_run {
 			if self.json {
-				return print_json(&plan(&source, view.as_ref(), &cost));
+				return print_json(&self.plan(&source, view.as_ref(), &cost));
 			}
 			return Ok(ExitCode::SUCCESS);
 		}
@@ -232,6 +247,8 @@ impl Put {
 			return print_json(&json!({
 				"root": root,
 				"size": outline.size(),
+				"plain_size": source.plain_len(),
+				"sealed_for": self.seal_for.map(|key| key.to_string()),
 				"chunks": outline.chunks(),
 				"chunk_bytes": blob::chunk_len(outline.size()),
 				"before": before,
@@ -263,6 +280,24 @@ impl Put {
 			eprintln!("{again} of {sent} transactions were sent again");
 		}
 		Ok(ExitCode::SUCCESS)
+	}
+
+	/// Returns what [`about`] says, for programs.
+	fn plan(&self, source: &Source, view: Option<&BlobView>, cost: &Cost) -> serde_json::Value {
+		let outline = source.outline();
+		json!({
+			"root": outline.root(),
+			"size": outline.size(),
+			"plain_size": source.plain_len(),
+			"sealed_for": self.seal_for.map(|key| key.to_string()),
+			"chunks": outline.chunks(),
+			"chunk_bytes": blob::chunk_len(outline.size()),
+			"missing": view.map_or(outline.chunks() as usize, |view| view.missing.len()),
+			"same_as_parent": source.same().len(),
+			"deposit": cost.deposit.to_string(),
+			"rent": cost.rent.to_string(),
+			"fees": cost.fees.to_string(),
+		})
 	}
 }
 
@@ -378,23 +413,6 @@ async fn about(
 		);
 	}
 	Ok(text)
-}
-
-/// Returns the same for programs.
-fn plan(source: &Source, view: Option<&BlobView>, cost: &Cost) -> serde_json::Value {
-	let outline = source.outline();
-	let root: H256 = outline.root();
-	json!({
-		"root": root,
-		"size": outline.size(),
-		"chunks": outline.chunks(),
-		"chunk_bytes": blob::chunk_len(outline.size()),
-		"missing": view.map_or(outline.chunks() as usize, |view| view.missing.len()),
-		"same_as_parent": source.same().len(),
-		"deposit": cost.deposit.to_string(),
-		"rent": cost.rent.to_string(),
-		"fees": cost.fees.to_string(),
-	})
 }
 
 /// Asks whether to go on. Fails where nobody is there to ask.
