@@ -1,5 +1,6 @@
 // What consensus writes into headers: who made a block in which slot, and the authorities that
-// are announced for the next epoch. The encodings are those of sp-consensus-babe's digests.
+// are announced for the next epoch. The encodings are those of sp-consensus-babe's digests; of chains
+// with Aura, which ours is measured beside, the slot is read.
 
 import {
 	blake2AsHex,
@@ -13,25 +14,32 @@ import {
 const PRE_RUNTIME = 6;
 const CONSENSUS = 4;
 const BABE = '0x42414245';
+const AURA = '0x61757261';
 
 const u32 = (bytes, at) => new DataView(bytes.buffer, bytes.byteOffset).getUint32(at, true);
 const u64 = (bytes, at) => new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(at, true);
 
-/** The payloads of BABE's items of one kind. */
-function items(header, kind) {
+/** The payloads of an engine's items of one kind. */
+function items(header, kind, engine = BABE) {
 	return header.digest.logs
 		.map((log) => hexToU8a(log))
-		.filter((log) => log[0] === kind && u8aToHex(log.subarray(1, 5)) === BABE)
+		.filter((log) => log[0] === kind && u8aToHex(log.subarray(1, 5)) === engine)
 		.map((log) => {
 			const [offset] = compactFromU8a(log.subarray(5));
 			return log.subarray(5 + offset);
 		});
 }
 
-/** Index of the author among the epoch's authorities, slot, and whether the slot was won. */
+/**
+ * Index of the author among the epoch's authorities, slot, and whether the slot was won. With Aura the
+ * author is null: whose turn it was follows from the number of authorities, which no header says.
+ */
 export function claimOf(header) {
 	const [claim] = items(header, PRE_RUNTIME);
-	if (!claim) return null;
+	if (!claim) {
+		const [turn] = items(header, PRE_RUNTIME, AURA);
+		return turn ? { author: null, slot: Number(u64(turn, 0)), primary: false } : null;
+	}
 	return { author: u32(claim, 1), slot: Number(u64(claim, 5)), primary: claim[0] === 1 };
 }
 

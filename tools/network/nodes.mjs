@@ -69,12 +69,12 @@ export class LocalNetwork {
 	async start() {
 		const authorities = [];
 		for (const [index, power] of this.powers.entries()) {
-			const keys = await authority(nameOf(index));
+			const keys = await this.authority(nameOf(index));
 			authorities.push({ ...keys, power: Math.round(power * PART) });
 			await this.define(keys.name, { keys });
 		}
 		await this.namespaces?.open();
-		this.chain = await writeSpec(this.fleet, this.binary, this.folder, { ...this, authorities });
+		this.chain = await this.specification(authorities);
 		await Promise.all([...this.nodes.keys()].map((name) => this.startNode(name)));
 		await until(
 			'the network makes a block',
@@ -82,6 +82,16 @@ export class LocalNetwork {
 			() => this.record.best > 0,
 			() => this.fleet.check(),
 		);
+	}
+
+	/** Account and session keys of the authority with this name. */
+	authority(name) {
+		return authority(name);
+	}
+
+	/** Writes the specification of a chain of these authorities; resolves to its path. */
+	specification(authorities) {
+		return writeSpec(this.fleet, this.binary, this.folder, { ...this, authorities });
 	}
 
 	/**

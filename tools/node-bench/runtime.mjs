@@ -4,6 +4,7 @@
 // The libraries are those that packages/polkadot-js installs.
 import { Metadata, TypeRegistry } from '../../packages/polkadot-js/node_modules/@polkadot/types/index.js';
 import {
+	compactFromU8a,
 	compactToU8a,
 	hexToU8a,
 	u8aConcat,
@@ -63,20 +64,25 @@ export async function describe(node) {
 		throw new Error(
 			`${node.name} has a transaction extension that this benchmark does not know: ${unknown.join(', ')}`,
 		);
-	const pallet = metadata.asLatest.pallets.find(({ name }) => name.toString() === 'Balances');
-	const calls = registry.lookup.getSiType(pallet.calls.unwrap().type).def.asVariant.variants;
-	const transfer = calls.find(({ name }) => name.toString() === 'transfer_keep_alive');
 	return {
 		registry,
 		metadata,
 		plain: {
 			extensions: names,
-			call: [pallet.index.toNumber(), transfer.index.toNumber()],
+			call: callIndex({ metadata, registry }, 'Balances', 'transfer_keep_alive'),
 			specVersion: version.specVersion,
 			transactionVersion: version.transactionVersion,
 			genesis,
 		},
 	};
+}
+
+/** The two bytes that name a call. */
+export function callIndex({ metadata, registry }, pallet, call) {
+	const called = (wanted) => (one) => one.name.toString() === wanted;
+	const { index, calls } = metadata.asLatest.pallets.find(called(pallet));
+	const variant = registry.lookup.getSiType(calls.unwrap().type).def.asVariant.variants.find(called(call));
+	return [index.toNumber(), variant.index.toNumber()];
 }
 
 /** Key pair of the `index`th account that transfers. */
@@ -93,15 +99,32 @@ export const ready = waitReady;
 
 /** A signed `transfer_keep_alive` of `amount` from `from` to the account `to`, in hex. */
 export function signedTransfer(plain, from, to, nonce, amount) {
+	return u8aToHex(signed(plain, from, nonce, u8aConcat(plain.call, [0], to, compactToU8a(amount))));
+}
+
+/** A transaction of `from` with the bytes of a call. */
+export function signed(plain, from, nonce, call) {
 	const parts = plain.extensions.map((name) => EXTENSIONS[name]({ ...plain, nonce }));
-	const call = u8aConcat(plain.call, [0], to, compactToU8a(amount));
 	const carried = u8aConcat(...parts.map(([bytes]) => bytes));
 	let payload = u8aConcat(call, carried, ...parts.map(([, bytes]) => bytes));
 	if (payload.length > 256) payload = blake2AsU8a(payload);
 	const signature = sr25519Sign(from.publicKey, from.secretKey, payload);
 	// Version 4, signed; sender as an account id; sr25519.
 	const body = u8aConcat([0x84, 0], from.publicKey, [1], signature, carried, call);
-	return u8aToHex(u8aConcat(compactToU8a(body.length), body));
+	return u8aConcat(compactToU8a(body.length), body);
+}
+
+/** The bytes of the call of a transaction that `signed` made for this account; null of any other. */
+export function callOf(plain, { publicKey }, transaction) {
+	const [prefix] = compactFromU8a(transaction);
+	const body = transaction.subarray(prefix);
+	const head = u8aConcat([0x84, 0], publicKey, [1]);
+	if (!head.every((byte, at) => body[at] === byte)) return null;
+	let at = head.length + 64;
+	for (const name of plain.extensions) {
+		at += name === 'CheckNonce' ? compactFromU8a(body.subarray(at))[0] : EXTENSIONS[name](plain)[0].length;
+	}
+	return body.subarray(at);
 }
 
 /** The limits of a block that bear on transfers. */

@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 // `tools/storage/run`: files on a chain of real nodes, measured.
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { UserError } from '../../packages/polkadot-js/src/errors.js';
 import { defaultBin } from '../end-to-end/lib/network.mjs';
@@ -32,6 +32,11 @@ Usage: tools/storage/run transfers [OPTIONS]  store and fetch files of several s
   --senders N      accounts that send chunks, 1 to 6 [default: 1]
   --window MIB     chunks on their way at once [default: that of trainyard model put]
   --count N        kills, or downloads [default: 20 kills, 100 downloads]
+  --other BINARY   transfers: the same bytes beside it as remarks on this node of the same SDK line, which has
+                   no files: Aura and GRANDPA, pallet-balances, sr25519 accounts, ParityDb
+  --other-chain MS=SPEC
+                   what its --chain takes for slots of MS milliseconds, which are a constant of its
+                   runtime; may be given several times [default: 6000=dev]
   --json           print JSON for programs
   --dir DIR        folder for chains and logs, which is kept; it must not exist
   --bin DIR        folder with trainyard and trainyard-node [default: where the scripts build them]
@@ -59,6 +64,7 @@ function readOptions(args) {
 			options: {
 				...{ nodes: text, sizes: text, slot: text, c: text, senders: text, window: text, count: text, wan: text },
 				...{ json: { type: 'boolean' }, dir: text, bin: text, help: { type: 'boolean', short: 'h' } },
+				...{ other: text, 'other-chain': { type: 'string', multiple: true } },
 			},
 		});
 	} catch (error) {
@@ -87,6 +93,7 @@ function readOptions(args) {
 	if (without) throw new UserError(`--wan: ${without}`);
 	return {
 		command,
+		other: otherChain(values, command, slot),
 		wan: wan && { delay: wan[0], jitter: wan[1], loss: wan[2], mbit: wan[3] },
 		nodes: list('nodes', '4', 1, 16),
 		sizes: list('sizes', SIZES[command], ...(command === 'stored' ? [0, 65_536] : [1, 1_024])),
@@ -99,6 +106,22 @@ function readOptions(args) {
 		dir: values.dir,
 		bin: values.bin ?? defaultBin(),
 	};
+}
+
+/** The other node and the chain that it has in slots of so many ms; undefined where none is named. */
+function otherChain({ other, 'other-chain': chains }, command, slot) {
+	if (!other) {
+		if (chains) throw new UserError('--other-chain: name the node too, with --other BINARY');
+		return undefined;
+	}
+	if (command !== 'transfers') throw new UserError(`--other: only transfers are measured beside another node`);
+	if (!existsSync(other)) throw new UserError(`--other: there is no file ${other}`);
+	for (const pair of chains ?? ['6000=dev']) {
+		const [, ms, spec] = /^(\d+)=(.+)$/.exec(pair) ?? [];
+		if (!spec) throw new UserError(`--other-chain: "${pair}" is not MS=SPEC, as 6000=dev`);
+		if (Number(ms) === slot) return { binary: resolve(other), chain: existsSync(spec) ? resolve(spec) : spec };
+	}
+	throw new UserError(`--other: no chain of it has slots of ${slot} ms; name one: --other-chain ${slot}=SPEC`);
 }
 
 const COMMANDS = { transfers, kills, downloads, stored };
