@@ -104,7 +104,7 @@ for (const [location, path, option] of [
 		assert.ok(!existsSync(`${first.file}.part`));
 		const starts = asked.map(({ range }) => Number(/\d+/.exec(range ?? '0')[0]));
 		assert.equal(starts[0], 0);
-		assert.ok(starts[1] >= 500_000, `it began again at ${starts[1]}`);
+		assert.ok(starts.at(-1) >= 500_000, `it began again: ${starts}`);
 		assert.ok(asked.every(({ headers }) => headers.authorization === undefined));
 	});
 }

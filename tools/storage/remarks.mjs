@@ -84,7 +84,7 @@ export class Remarks {
 		const before = this.network.record.best;
 		const under = Math.max(1, Math.floor((window * 1_048_576) / most));
 		const begun = Date.now();
-		let [sent, included, again, moved] = [from, from, 0, begun];
+		let [sent, included, again, resent, moved] = [from, from, 0, 0, begun];
 		while (included < to) {
 			if (sent < to && sent - included < under) {
 				if (await this.#submit(transactions[sent - from])) sent++;
@@ -103,6 +103,7 @@ export class Remarks {
 				const lost = transactions.slice(included - from, sent - from);
 				// What is still in the pool is refused.
 				for (const transaction of lost) await this.#submit(transaction).catch(() => false);
+				resent += lost.length;
 				again++;
 			}
 		}
@@ -111,7 +112,7 @@ export class Remarks {
 			await sleep(50);
 		}
 		this.nonce = to;
-		return { seconds: (Date.now() - begun) / 1_000, again, before };
+		return { seconds: (Date.now() - begun) / 1_000, again: resent, before };
 	}
 
 	/** Gives a transaction to the node; whether its pool has it now. */

@@ -265,6 +265,8 @@ fn samples() -> Vec<RuntimeCall> {
 		S::renew { root, blocks: 1 },
 		S::remove { root },
 		S::adopt { root, period: None },
+		S::reuse_chunk { root, index: 0, from: root, proof: vec![root; 32].try_into().unwrap() },
+		S::register_version { size: 1, content: root, period: None, parent: root },
 	];
 	let defendant = Defendant::Trainer { job: 0, who: who() };
 	let (target, claimed, leaves) = (Target::Model, Claimed::Other, Default::default());
@@ -510,7 +512,9 @@ fn a_worker_proxy_runs_errands_and_touches_no_money() {
 		"Drilling.reveal",
 		"Drilling.vote",
 		"ModelStorage.register",
+		"ModelStorage.register_version",
 		"ModelStorage.remove",
+		"ModelStorage.reuse_chunk",
 		"ModelStorage.upload_chunk",
 		"Stints.begin",
 		"Stints.check",

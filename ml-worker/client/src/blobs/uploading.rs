@@ -396,7 +396,11 @@ async fn send<B: Board>(
 			Ok(()) => {}
 			Err(Stop::Local(error)) => return Err(error),
 			Err(Stop::Refused { index, nonce, refusal }) => match refusal {
-				Refusal::Custom(CHUNK_STORED) => plan.is_stored(index),
+				// Of a chunk that was lost the record is there, too, and only bytes bring it back.
+				Refusal::Custom(CHUNK_STORED) => {
+					plan.is_stored(index);
+					plan.is_heavy(index);
+				}
 				Refusal::Custom(NOT_KEPT) => plan.is_heavy(index),
 				// The next look says what the chain has, and which nonces are free.
 				Refusal::NonceTaken => plan.taken(sender, nonce),

@@ -70,6 +70,8 @@ struct Fake {
 	registers_at: Option<u32>,
 	/// Another blob, and the chunks of it that went.
 	base: Option<(H256, Vec<u32>)>,
+	/// Chunks that are lost: they have a record, and are missing.
+	lost: Vec<u32>,
 }
 
 impl Fake {
@@ -85,6 +87,7 @@ impl Fake {
 			final_lag: 2,
 			registers_at: None,
 			base: None,
+			lost: vec![],
 		}
 	}
 
@@ -219,9 +222,10 @@ impl Board for Fake {
 			Parcel::SameAs(from) => {
 				assert_eq!(Some(*from), self.base.as_ref().map(|(root, _)| *root));
 				let gone = self.base.as_ref().is_some_and(|(_, gone)| gone.contains(&index));
-				if gone {
+				if gone || self.lost.contains(&index) {
 					state.refused += 1;
-					return Err(Refusal::Custom(NOT_KEPT));
+					let why = if gone { NOT_KEPT } else { CHUNK_STORED };
+					return Err(Refusal::Custom(why));
 				}
 				state.named.insert(index);
 			}
@@ -406,8 +410,10 @@ async fn what_another_blob_has_is_not_sent() {
 	let root = trainyard_protocol::blob::Chunked::new(&old).root;
 	source.take_over(&chain, root).await.unwrap();
 	assert_eq!(source.same(), (5..ALL).collect());
-	for gone in [vec![], vec![7, 30]] {
-		let fake = Fake { base: Some((root, gone.clone())), ..Fake::new(2) };
+	for (gone, lost) in [(vec![], vec![]), (vec![7, 30], vec![]), (vec![7], vec![30])] {
+		let base = Some((root, gone.clone()));
+		let fake = Fake { base, lost: lost.clone(), ..Fake::new(2) };
+		let gone = [gone, lost].concat();
 		let report = upload_to(&fake, &source, settings(), |_| {}).await.unwrap();
 		let state = fake.checked();
 		let named: BTreeSet<u32> = (5..ALL).filter(|index| !gone.contains(index)).collect();

@@ -35,7 +35,7 @@ pub(super) enum SealCommand {
 		file: PathBuf,
 		/// The public key.
 		#[arg(long = "for", value_name = "PUBLIC_KEY")]
-		recipient: PublicKey,
+		recipient: String,
 		/// The sealed file.
 		#[arg(long, value_name = "FILE")]
 		out: PathBuf,
@@ -68,6 +68,8 @@ impl SealCommand {
 			}
 			Self::Public { file } => println!("{}", SecretKey::read(&file)?.public()),
 			Self::File { file, recipient, out } => {
+				// Read here: where it is a secret key, the command line would print it with its error.
+				let recipient: PublicKey = recipient.parse().context("--for")?;
 				seal_file(&file, &recipient, &out)?;
 				let root = hash::blob_root(&out);
 				let root = root.with_context(|| format!("cannot read {}", out.display()))?;
@@ -162,10 +164,19 @@ mod tests {
 		let at = |name: &str| folder.path().join(name);
 		let run = |command: SealCommand| command.run().unwrap();
 		run(SealCommand::Keygen { file: at("key") });
-		let recipient = *SecretKey::read(&at("key")).unwrap().public();
+		let recipient = SecretKey::read(&at("key")).unwrap().public().to_string();
 		std::fs::write(at("model"), vec![7; 100_000]).unwrap();
-		run(SealCommand::File { file: at("model"), recipient, out: at("sealed") });
-		run(SealCommand::File { file: at("model"), recipient, out: at("again") });
+		let for_it =
+			|out| SealCommand::File { file: at("model"), recipient: recipient.clone(), out };
+		run(for_it(at("sealed")));
+		run(for_it(at("again")));
+		// Whoever gives the secret key by mistake finds it in no log.
+		let secret = std::fs::read_to_string(at("key")).unwrap();
+		let secret =
+			secret.split_whitespace().find(|word| word.starts_with("seal-secret-")).unwrap();
+		let wrong = SealCommand::File { file: at("model"), recipient: secret.into(), out: at("x") };
+		let error = format!("{:#}", wrong.run().unwrap_err());
+		assert!(error.contains("secret key") && !error.contains(&secret[20..30]), "{error}");
 		assert!(std::fs::read(at("sealed")).unwrap() == std::fs::read(at("again")).unwrap());
 		assert!(is_sealed(&at("sealed")) && !is_sealed(&at("model")) && !is_sealed(&at("none")));
 		run(SealCommand::Open { file: at("sealed"), key: at("key"), out: at("opened") });

@@ -206,18 +206,18 @@ pub fn header(file: &Path) -> Result<Option<Header>, EncodingError> {
 	}
 }
 
-/// Has `work` make a file beside `out`, and names it `out` when it is done; otherwise it goes.
+/// Has `work` make a file beside `out`, which its owner alone may read, and names it `out` when it is done; otherwise it
+/// goes.
 fn whole(
 	out: &Path,
 	work: impl FnOnce(&Path) -> Result<Header, EncodingError>,
 ) -> Result<Header, EncodingError> {
-	let part = with_end(out, ".part");
-	let made = work(&part).and_then(|header| Ok(std::fs::rename(&part, out).map(|()| header)?));
-	if made.is_err() {
-		// What failed is what counts.
-		let _ = std::fs::remove_file(&part);
-	}
-	made
+	// What it is made of may be readable by its owner alone.
+	let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty());
+	let part = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?.into_temp_path();
+	let header = work(&part)?;
+	part.persist(out).map_err(|e| e.error)?;
+	Ok(header)
 }
 
 /// Returns the path with something behind its name.

@@ -452,7 +452,6 @@ mod tests {
 			"x model",
 			"x model put",
 			"x model put model.bin --window 0",
-			"x model put model.bin --suri-file suri --seal-for //Alice",
 			"x model get",
 			"x model get 5f5f",
 			"x model ls --all --mine",

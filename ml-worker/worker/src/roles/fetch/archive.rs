@@ -302,7 +302,7 @@ impl Archive<'_> {
 		let put = Action { method: Method::PUT, body: sha256.into(), about };
 		let body = async || {
 			sent.store(0, Ordering::Relaxed);
-			let pieces = pieces(File::open(path).await?, bytes, sent.clone());
+			let pieces = pieces(File::open(path).await?, bytes, sha256.into(), sent.clone());
 			Ok(Some((Body::wrap_stream(pieces), bytes)))
 		};
 		let response = self.tried(&put, body, path).await?;
@@ -330,13 +330,16 @@ fn hashes_of(path: &Path) -> io::Result<(H256, String)> {
 	}
 }
 
-/// Returns the first `left` bytes of a file, piece by piece, and counts them. A file that became shorter is an error.
+/// Returns the first `left` bytes of a file, piece by piece, and counts them. A file that became shorter is an error, and
+/// so is one that has another SHA-256, in the place of its last piece: the store then has no whole file.
 fn pieces(
 	file: File,
 	left: u64,
+	sha256: String,
 	sent: Arc<AtomicU64>,
 ) -> impl Stream<Item = io::Result<Vec<u8>>> + Send + 'static {
-	stream::try_unfold((file, left, sent), |(mut file, left, sent)| async move {
+	let begin = (file, left, (Context::new(&SHA256), sha256), sent);
+	stream::try_unfold(begin, |(mut file, left, (mut context, sha256), sent)| async move {
 		if left == 0 {
 			return Ok(None);
 		}
@@ -346,7 +349,13 @@ fn pieces(
 			return Err(io::ErrorKind::UnexpectedEof.into());
 		}
 		piece.truncate(read);
+		context.update(&piece);
+		let left = left.saturating_sub(read as u64);
+		if left == 0 && hex::encode(context.clone().finish()) != sha256 {
+			let why = "the file changed while it was sent";
+			return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+		}
 		sent.fetch_add(read as u64, Ordering::Relaxed);
-		Ok(Some((piece, (file, left.saturating_sub(read as u64), sent))))
+		Ok(Some((piece, (file, left, (context, sha256), sent))))
 	})
 }

@@ -9,7 +9,7 @@
 //!
 //! Computing costs the trainer, so nobody but a [reader](Thinned::readers) may ask for it, who signs what it asks for
 //! ([`seat`](trainyard_client::seat)), and each for as many stretches as its duties read, each of which is computed
-//! [`MOST_TIMES`] times for it on average. A stranger is refused, and asks on chain.
+//! twice for it on average. A stranger is refused, and asks on chain.
 
 use std::{
 	collections::{BTreeMap, BTreeSet, HashMap},
@@ -100,10 +100,8 @@ pub struct Work {
 	pub stretch: u32,
 	/// The steps of its states.
 	pub steps: Vec<u32>,
-	/// Files that go first.
-	pub remove: Vec<PathBuf>,
-	/// When it began.
-	begun: Instant,
+	/// When it began, once it [has](Dropped::begin).
+	begun: Option<Instant>,
 }
 
 /// What is to be done next.
@@ -125,6 +123,8 @@ struct Made {
 	/// For how long it stays at most where others wait.
 	most: Duration,
 	served: Option<Instant>,
+	/// When parts were asked for by somebody who did not sign.
+	parts: Option<Instant>,
 	/// Files of it that readers are fetching.
 	fetches: u32,
 }
@@ -134,11 +134,13 @@ impl Made {
 	fn stays(&self) -> Duration {
 		let left = |from: Instant, stay: Duration| stay.saturating_sub(from.elapsed());
 		let most = left(self.at, self.most);
-		match self.served {
+		let own = match self.served {
 			Some(_) if self.fetches > 0 => most,
 			Some(served) => left(served, SERVED_STAY).min(most),
 			None => left(self.at, STAY),
-		}
+		};
+		let parts = self.parts.map(|parts| left(parts, SERVED_STAY).min(most));
+		own.max(parts.unwrap_or_default())
 	}
 }
 
@@ -160,16 +162,27 @@ struct Desk {
 	/// Stretches that came to lie on disk.
 	computed: u64,
 	failed: BTreeMap<u32, String>,
+	/// Who asked first for a stretch that is not computed yet.
+	first: BTreeMap<u32, AccountId32>,
 	/// The stretch that was computed last: the next one is behind it.
 	cursor: u32,
 }
 
 impl Desk {
+	/// Returns the stretch that goes before another one is computed, and for how long it stays; `None` where there is
+	/// room.
+	fn going(&self) -> Option<(u32, Duration)> {
+		let full = self.made.len() >= MOST_MADE;
+		let made = self.made.iter().filter(|_| full);
+		let oldest = made.min_by_key(|(_, made)| (made.stays(), made.at));
+		oldest.map(|(stretch, made)| (*stretch, made.stays()))
+	}
+
 	/// Notes that a stretch lies on disk from now on, which took so long to compute.
 	fn lies_there(&mut self, stretch: u32, took: Duration) {
 		self.computed = self.computed.saturating_add(1);
 		let (number, at, most) = (self.computed, Instant::now(), took.max(STAY));
-		self.made.insert(stretch, Made { number, at, most, served: None, fetches: 0 });
+		self.made.insert(stretch, Made { number, at, most, served: None, parts: None, fetches: 0 });
 	}
 }
 
@@ -263,6 +276,7 @@ impl Dropped {
 		if !comes {
 			own.times = own.times.saturating_add(1);
 			desk.wanted.insert(stretch);
+			desk.first.insert(stretch, who);
 		}
 		if let Some(why) = desk.failed.remove(&stretch) {
 			return Some(Said::Failed(why));
@@ -299,7 +313,7 @@ impl Dropped {
 		let Some(of) = inner.thinned.get(root).cloned() else { return };
 		let made = of.stretch(step).zip(inner.desks.get_mut(&of.job));
 		if let Some(made) = made.and_then(|(stretch, desk)| desk.made.get_mut(&stretch)) {
-			made.served = Some(Instant::now());
+			made.parts = Some(Instant::now());
 		}
 	}
 
@@ -316,7 +330,7 @@ impl Dropped {
 		OwnFirst(self.clone())
 	}
 
-	/// Returns what is to be done next. Whoever has work ends it by [`Self::done`].
+	/// Returns what is to be done next. Whoever has work [begins](Self::begin) it and ends it by [`Self::done`].
 	pub fn next(&self) -> Next {
 		let mut inner = self.locked();
 		let inner = &mut *inner;
@@ -324,27 +338,17 @@ impl Dropped {
 			return Next::Idle;
 		}
 		let (mut later, mut work) = (None, None);
-		for (job, desk) in &mut inner.desks {
+		for (job, desk) in &inner.desks {
 			let Some(of) = inner.thinned.values().find(|of| of.job == *job) else { continue };
 			let behind = desk.wanted.range(desk.cursor..).next();
 			let Some(stretch) = behind.or(desk.wanted.first()).copied() else { continue };
-			let mut remove = Vec::new();
-			if desk.made.len() >= MOST_MADE {
-				let oldest = desk.made.iter().min_by_key(|(_, made)| (made.stays(), made.at));
-				let Some((going, stays)) = oldest.map(|(at, made)| (*at, made.stays())) else {
-					continue;
-				};
-				if !stays.is_zero() {
-					later = Some(later.map_or(stays, |later: Duration| later.min(stays)));
-					continue;
-				}
-				remove = of.files_of(going);
-				desk.made.remove(&going);
+			let stays = desk.going().map_or(Duration::ZERO, |(_, stays)| stays);
+			if !stays.is_zero() {
+				later = Some(later.map_or(stays, |later: Duration| later.min(stays)));
+				continue;
 			}
-			desk.wanted.remove(&stretch);
-			desk.cursor = stretch;
 			let steps = of.steps_of(stretch);
-			work = Some(Work { of: of.clone(), stretch, steps, remove, begun: Instant::now() });
+			work = Some(Work { of: of.clone(), stretch, steps, begun: None });
 			break;
 		}
 		match (work, later) {
@@ -357,18 +361,50 @@ impl Dropped {
 		}
 	}
 
-	/// Notes that a stretch was computed, or why it could not be.
+	/// Begins to compute a stretch: makes room for it, where others lie on disk. Returns false where something came
+	/// between, since this work waited for its turn on the machine: the trainer itself computes, or what was to go is
+	/// fetched. It is to be done still, and [`Self::next`] returns it again.
+	pub fn begin(&self, work: &mut Work) -> bool {
+		let mut inner = self.locked();
+		let inner = &mut *inner;
+		let desk = inner.desks.get_mut(&work.of.job).filter(|_| inner.own == 0);
+		let going = desk.as_ref().and_then(|desk| desk.going());
+		let Some(desk) = desk.filter(|_| going.is_none_or(|(_, stays)| stays.is_zero())) else {
+			inner.running = None;
+			return false;
+		};
+		if let Some((going, _)) = going {
+			desk.made.remove(&going);
+			for file in work.of.files_of(going) {
+				// It is removed with the folder of the job.
+				if let Err(e) = std::fs::remove_file(&file) {
+					tracing::debug!("{}: {e}", file.display());
+				}
+			}
+		}
+		desk.wanted.remove(&work.stretch);
+		desk.cursor = work.stretch;
+		work.begun = Some(Instant::now());
+		true
+	}
+
+	/// Notes that a stretch was computed, or why it could not be. That counts for nobody then.
 	pub fn done(&self, work: &Work, made: Result<(), String>) {
 		let mut inner = self.locked();
 		inner.running = None;
 		let Some(desk) = inner.desks.get_mut(&work.of.job) else { return };
+		let first = desk.first.remove(&work.stretch);
 		match made {
 			Ok(()) => {
-				desk.lies_there(work.stretch, work.begun.elapsed());
+				let took = work.begun.map(|begun| begun.elapsed());
+				desk.lies_there(work.stretch, took.unwrap_or_default());
 				desk.failed.remove(&work.stretch);
 			}
 			Err(why) => {
 				desk.failed.insert(work.stretch, why);
+				if let Some(asked) = first.and_then(|who| desk.asked.get_mut(&who)) {
+					asked.times = asked.times.saturating_sub(1);
+				}
 			}
 		}
 	}

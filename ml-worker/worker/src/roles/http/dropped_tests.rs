@@ -45,15 +45,26 @@ impl Scene {
 		self.dropped.ask(&ROOT, step, Some(&signed(uri, ROOT, step))).unwrap()
 	}
 
-	/// The stretch that is computed next, and how many files go before it.
-	fn work(&self) -> (u32, usize) {
+	/// The work that is next, begun.
+	fn begun(&self) -> Work {
 		match self.dropped.next() {
-			Next::Work(work) => {
-				self.dropped.done(&work, Ok(()));
-				(work.stretch, work.remove.len())
+			Next::Work(mut work) => {
+				assert!(self.dropped.begin(&mut work));
+				work
 			}
 			other => panic!("{other:?}"),
 		}
+	}
+
+	/// The stretch that is computed next, and which one goes before it.
+	fn work(&self) -> (u32, Option<u32>) {
+		let made =
+			|| -> Vec<u32> { self.dropped.locked().desks[&7].made.keys().copied().collect() };
+		let before = made();
+		let work = self.begun();
+		let gone = before.into_iter().find(|stretch| !made().contains(stretch));
+		self.dropped.done(&work, Ok(()));
+		(work.stretch, gone)
 	}
 
 	/// Lets everything that is made be as old as what nobody fetches may become.
@@ -74,6 +85,7 @@ impl Scene {
 		for made in inner.desks.values_mut().flat_map(|desk| desk.made.values_mut()) {
 			made.at = made.at.checked_sub(time).unwrap();
 			made.served = made.served.map(|served| served.checked_sub(time).unwrap());
+			made.parts = made.parts.map(|parts| parts.checked_sub(time).unwrap());
 		}
 	}
 }
@@ -96,7 +108,7 @@ fn who_is_no_seat_makes_nobody_compute() {
 	}
 	assert_eq!(scene.dropped.ask(&H256([9; 32]), 10, None), None);
 	assert!(matches!(scene.ask("//Alice", 10), Said::Wait(why) if why.contains("Ask again")));
-	assert_eq!(scene.work(), (0, 0));
+	assert_eq!(scene.work(), (0, None));
 }
 
 /// Several seats that ask for states of one stretch have it computed once, in the order of the checkpoints.
@@ -106,12 +118,12 @@ fn one_pass_serves_all_in_the_order_of_the_checkpoints() {
 	for (who, step) in [("//Bob", 90), ("//Alice", 30), ("//Bob", 10), ("//Alice", 110)] {
 		assert!(matches!(scene.ask(who, step), Said::Wait(_)));
 	}
-	let Next::Work(work) = scene.dropped.next() else { panic!("something is wanted") };
+	let work = scene.begun();
 	assert_eq!((work.stretch, &work.steps[..]), (0, &[10, 20, 30][..]));
 	// Whoever asks for what is computed just now waits for that.
 	assert!(matches!(scene.ask("//Bob", 20), Said::Wait(_)));
 	scene.dropped.done(&work, Ok(()));
-	assert_eq!(scene.work(), (2, 0));
+	assert_eq!(scene.work(), (2, None));
 	assert!(matches!(scene.dropped.next(), Next::Idle));
 }
 
@@ -158,18 +170,19 @@ fn two_stretches_lie_on_disk() {
 	scene.ask("//Alice", 10);
 	scene.ask("//Alice", 50);
 	scene.ask("//Bob", 90);
-	assert_eq!((scene.work(), scene.work()), ((0, 0), (1, 0)));
+	assert_eq!((scene.work(), scene.work()), ((0, None), (1, None)));
 	assert!(matches!(scene.dropped.next(), Next::Later(stays) if stays <= STAY));
 	// The one that was served goes first.
 	drop(scene.fetch("//Bob", 60).unwrap());
 	assert!(matches!(scene.dropped.next(), Next::Later(stays) if stays <= SERVED_STAY));
 	scene.age();
-	let Next::Work(work) = scene.dropped.next() else { panic!("there is room") };
-	assert_eq!(work.stretch, 2);
-	assert_eq!(work.remove.len(), 3);
+	let gone = scene.folder.path().join(checkpoint_file(10));
+	std::fs::write(&gone, b"x").unwrap();
+	let work = scene.begun();
+	assert_eq!((work.stretch, gone.is_file()), (2, false));
 	scene.dropped.done(&work, Err("the disk is full".into()));
 	assert_eq!(scene.ask("//Bob", 90), Said::Failed("the disk is full".into()));
-	assert_eq!(scene.work(), (2, 0), "whoever asks again has it tried again");
+	assert_eq!(scene.work(), (2, None), "whoever asks again has it tried again");
 }
 
 /// What a reader fetches is not taken away under it, but it holds up nobody for longer than computing takes.
@@ -195,7 +208,7 @@ fn what_is_fetched_stays() {
 	drop(second);
 	assert!(stays() <= SERVED_STAY, "nothing is, and just now it was");
 	scene.age();
-	assert_eq!(scene.work(), (2, 3));
+	assert_eq!(scene.work(), (2, Some(0)));
 	// A reader that takes a byte now and then.
 	let slow = scene.fetch("//Bob", 90).unwrap();
 	scene.took(long);
@@ -222,10 +235,15 @@ fn a_stranger_holds_up_nobody() {
 		assert!(scene.fetch("//Charlie", step).is_none());
 		assert!(ask(step, Some(&signed("//Alice", ROOT, step + 10))).is_none());
 	}
+	// Parts are asked for without a signature: that is no reason to remove them earlier.
+	scene.dropped.parts_asked(&ROOT, 10);
+	scene.dropped.parts_asked(&ROOT, 50);
+	scene.age_by(STAY - Duration::from_secs(1));
+	assert!(matches!(scene.dropped.next(), Next::Later(_)));
 	// What is kept, and what is not there, is nobody's to hold either.
 	assert!(scene.fetch("//Alice", 40).is_none() && scene.fetch("//Alice", 90).is_none());
 	scene.age();
-	assert_eq!(scene.work(), (2, 3));
+	assert_eq!(scene.work(), (2, Some(0)));
 }
 
 /// A reader that fetches the same again and again holds up others for a minute, where computing takes less.
@@ -269,7 +287,7 @@ fn a_seat_has_stretches_computed_a_bounded_number_of_times() {
 	// What is computed for others anyway costs nothing.
 	scene.ask("//Bob", 10);
 	assert!(matches!(scene.ask("//Alice", 10), Said::Wait(_)));
-	let Next::Work(work) = scene.dropped.next() else { panic!("Bob waits for it") };
+	let work = scene.begun();
 	assert!(matches!(scene.ask("//Alice", 20), Said::Wait(_)), "while it is computed");
 	scene.dropped.done(&work, Ok(()));
 	let mut next = thinned(7, scene.folder.path().into());
@@ -292,7 +310,24 @@ async fn what_the_trainer_itself_needs_comes_first() {
 	drop(second);
 	// Whoever waits for work is woken.
 	scene.dropped.wait().await;
+	// While other work has the machine, the trainer may need what is to go.
+	let Next::Work(mut work) = scene.dropped.next() else { panic!("Alice waits") };
+	let own = scene.dropped.own_first();
+	assert!(!scene.dropped.begin(&mut work));
+	drop(own);
 	assert_eq!(scene.work().0, 0);
+}
+
+/// A trainer whose disk is full computes nothing for a seat, and that is not the seat's to bear.
+#[test]
+fn what_fails_counts_for_nobody() {
+	let scene = Scene::new();
+	for _ in 0..10 {
+		assert!(!matches!(scene.ask("//Alice", 10), Said::Refused(_)));
+		let work = scene.begun();
+		scene.dropped.done(&work, Err("the disk is full".into()));
+	}
+	assert_eq!(scene.dropped.locked().desks[&7].asked.values().next().unwrap().times, 0);
 }
 
 /// A process that was killed left what it had computed: it is removed in its turn.
@@ -309,7 +344,7 @@ fn what_a_kill_left_counts() {
 	scene.ask("//Alice", 90);
 	assert!(matches!(scene.dropped.next(), Next::Later(_)));
 	scene.age();
-	assert_eq!(scene.work(), (2, 3));
+	assert_eq!(scene.work(), (2, Some(0)));
 	scene.dropped.set(HashMap::new());
 	assert_eq!(scene.dropped.ask(&ROOT, 90, None), None, "taken down");
 }

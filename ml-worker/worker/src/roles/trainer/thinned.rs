@@ -56,12 +56,13 @@ pub(super) fn restored(
 	steps: &[u32],
 	stop: &AtomicBool,
 ) -> Result<(Vec<PathBuf>, Changed), RestoreError> {
-	let files = steps.iter().map(|step| folder.join(checkpoint_file(*step)));
-	let lacking: Vec<PathBuf> = files.filter(|file| !file.is_file()).collect();
-	if lacking.is_empty() {
-		return Ok((lacking, Changed::default()));
-	}
 	loop {
+		// What another task makes meanwhile is not this one's to remove.
+		let files = steps.iter().map(|step| folder.join(checkpoint_file(*step)));
+		let lacking: Vec<PathBuf> = files.filter(|file| !file.is_file()).collect();
+		if lacking.is_empty() {
+			return Ok((lacking, Changed::default()));
+		}
 		match restore::restore(folder, inputs, steps, &mut |_, _| {}, stop) {
 			Err(RestoreError::Lock(e)) if stop.load(Ordering::Relaxed) => {
 				return Err(RestoreError::Lock(e));
@@ -112,10 +113,13 @@ async fn run(dropped: Dropped, machine: Machine, report: Reporter, stop: Arc<Ato
 				// Something else may be asked for that lies there.
 				let _ = tokio::time::timeout(pause, dropped.wait()).await;
 			}
-			Next::Work(work) => {
+			Next::Work(mut work) => {
 				let what = format!("states of job {} that a seat asks for", work.of.job);
 				// A seat waits for it: it comes before what is due later.
 				let _lease = machine.lease(NAME, &what, Need::by(Class::Duty, 0), false).await;
+				if !dropped.begin(&mut work) {
+					continue;
+				}
 				let made = compute(&work, &report, &stop).await;
 				dropped.done(&work, made);
 			}
@@ -127,7 +131,6 @@ async fn run(dropped: Dropped, machine: Machine, report: Reporter, stop: Arc<Ato
 async fn compute(work: &Work, report: &Reporter, stop: &Arc<AtomicBool>) -> Result<(), String> {
 	let (begun, stop, own) = (Instant::now(), stop.clone(), work.clone());
 	let made = tokio::task::spawn_blocking(move || {
-		remove(&own.remove);
 		restored(&own.of.folder, &own.of.inputs, &own.steps, &stop)
 	});
 	let made = made.await.map_err(|e| e.to_string())?;

@@ -32,6 +32,16 @@ pub(super) async fn bring(
 	options: &LocationArgs,
 	out: &Path,
 ) -> anyhow::Result<u64> {
+	let read = |path: &Path| {
+		let file = std::fs::File::open(path)?;
+		Ok::<_, std::io::Error>((file.metadata()?.len(), blob::root_of_reader(file)?))
+	};
+	// It came before, and was not opened or decoded.
+	if let Ok((size, found)) = read(out) {
+		if found == root {
+			return Ok(size);
+		}
+	}
 	let content = match bytes {
 		Some(bytes) => Content::Blob { root, bytes },
 		None => Content::Any { limit: blob::MAX_BLOB },
@@ -42,11 +52,7 @@ pub(super) async fn bring(
 	let came = PathBuf::from(came);
 	let wanted = Wanted { url: location, path: &came, content };
 	fetcher(options, location)?.fetch(&wanted).await?;
-	let read = || {
-		let file = std::fs::File::open(&came)?;
-		Ok::<_, std::io::Error>((file.metadata()?.len(), blob::root_of_reader(file)?))
-	};
-	let (size, found) = read().with_context(|| format!("cannot read {}", came.display()))?;
+	let (size, found) = read(&came).with_context(|| format!("cannot read {}", came.display()))?;
 	if found != root {
 		std::fs::remove_file(&came).with_context(|| format!("cannot remove {}", came.display()))?;
 		anyhow::bail!(

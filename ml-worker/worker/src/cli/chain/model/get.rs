@@ -205,6 +205,7 @@ impl Get {
 				"file": out,
 				"size": size,
 				"from": location,
+				"unsealed": self.unseal.is_some(),
 				"seconds": seconds,
 				"decoded": header.as_ref().map(encode::shown),
 			}));

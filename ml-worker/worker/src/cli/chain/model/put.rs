@@ -45,7 +45,7 @@ pub struct Put {
 	/// Store it sealed: whoever has the secret key of this one reads it, and nobody else. `trainyard
 	/// seal keygen` makes keys
 	#[arg(long, value_name = "PUBLIC_KEY")]
-	seal_for: Option<PublicKey>,
+	seal_for: Option<String>,
 	/// Keep it for so many blocks from the last chunk on, a day to a year [default: a month]
 	#[arg(long, value_name = "BLOCKS")]
 	period: Option<u32>,
@@ -78,7 +78,10 @@ impl Put {
 		if let Some(encoding) = self.encode {
 			self.file = encoded(encoding, &self.file).await?;
 		}
-		let source = match &self.seal_for {
+		// Read here: where it is a secret key, the command line would print it with its error.
+		let seal_for = self.seal_for.as_deref().map(str::parse::<PublicKey>);
+		let seal_for = seal_for.transpose().context("--seal-for")?;
+		let source = match &seal_for {
 			Some(key) => Source::open_sealed(&self.file, key).await,
 			None => Source::open(&self.file).await,
 		};
@@ -112,7 +115,7 @@ impl Put {
 		let view = chain.blob(outline.root()).await?.filter(|view| !view.removing);
 		let cost = blobs::cost(&owner, &source, view.as_ref(), self.period, self.parent).await?;
 		if !self.json {
-			if let Some(key) = &self.seal_for {
+			if let Some(key) = &seal_for {
 				eprintln!(
 					"sealed   {} for {key}: without its secret key nobody reads them",
 					mib(source.plain_len())
@@ -248,7 +251,7 @@ impl Put {
 				"root": root,
 				"size": outline.size(),
 				"plain_size": source.plain_len(),
-				"sealed_for": self.seal_for.map(|key| key.to_string()),
+				"sealed_for": self.seal_for,
 				"chunks": outline.chunks(),
 				"chunk_bytes": blob::chunk_len(outline.size()),
 				"before": before,
@@ -289,7 +292,7 @@ impl Put {
 			"root": outline.root(),
 			"size": outline.size(),
 			"plain_size": source.plain_len(),
-			"sealed_for": self.seal_for.map(|key| key.to_string()),
+			"sealed_for": self.seal_for,
 			"chunks": outline.chunks(),
 			"chunk_bytes": blob::chunk_len(outline.size()),
 			"missing": view.map_or(outline.chunks() as usize, |view| view.missing.len()),
