@@ -15,7 +15,7 @@ import { lyingProxy } from './lib/lies.mjs';
 import { ADDRESS, Network, sleep, trainyard, until } from './lib/network.mjs';
 import { anyPort } from './lib/net.mjs';
 
-const { blobRoot, contentHash, keyFromSuri, readSealKey, sealFor, send, unseal } = trainyard;
+const { blobRoot, contentHash, readSealKey, sealFor, unseal } = trainyard;
 
 const KILLS = Number(process.env.MODEL_KILLS ?? 3);
 const MIB = 1_048_576;

@@ -1,11 +1,11 @@
 //! `trainyard model get --from`: brings a file from a location that is not the chain.
 
-use crate::roles::fetch::{Content, Fetcher, LocationArgs, Locations, Wanted};
-use anyhow::Context;
-use std::{
-	path::{Path, PathBuf},
-	time::Duration,
+use crate::{
+	encoding,
+	roles::fetch::{Content, Fetcher, LocationArgs, Locations, Wanted},
 };
+use anyhow::Context;
+use std::{path::Path, time::Duration};
 use trainyard_protocol::{blob, H256};
 
 /// Tries for a location, and the pause before the second one.
@@ -47,9 +47,7 @@ pub(super) async fn bring(
 		None => Content::Any { limit: blob::MAX_BLOB },
 	};
 	// Under another name until it is known to be the right one.
-	let mut came = out.as_os_str().to_owned();
-	came.push(".came");
-	let came = PathBuf::from(came);
+	let came = encoding::with_end(out, ".came");
 	let wanted = Wanted { url: location, path: &came, content };
 	fetcher(options, location)?.fetch(&wanted).await?;
 	let (size, found) = read(&came).with_context(|| format!("cannot read {}", came.display()))?;

@@ -15,7 +15,6 @@ use crate::{
 use anyhow::{bail, Context};
 use serde_json::json;
 use std::{
-	ffi::OsString,
 	fs::File,
 	io::ErrorKind,
 	path::{Path, PathBuf},
@@ -318,9 +317,7 @@ async fn known(nodes: &[Arc<Chain>], root: H256) -> anyhow::Result<BlobView> {
 
 /// Returns the file that is filled until it is whole.
 fn part(out: &Path) -> PathBuf {
-	let mut name: OsString = out.as_os_str().to_owned();
-	name.push(".part");
-	name.into()
+	encoding::with_end(out, ".part")
 }
 
 /// Fails where the disk has no room for what is missing, and `more` bytes beside it.
