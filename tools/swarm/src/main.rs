@@ -1,0 +1,69 @@
+//! Swarms of peers that train apart and mix what they have, played in one process and measured.
+//!
+//! `--paper` plays the session of LEARNAE's study again, by its rule of payment, and what the study leaves to
+//! the future: profit seekers, and peers that are killed, cut off, lie or take without paying. Training and
+//! averaging are those of the chain, in strict arithmetic, so the tables are the same on every machine.
+//! `docs/swarm.md` has them.
+
+mod data;
+mod model;
+mod paper;
+mod report;
+mod session;
+
+use anyhow::{Context, Result};
+use clap::Parser;
+use std::{fs, path::PathBuf, process::ExitCode};
+
+#[derive(Parser)]
+#[command(about = "Plays swarms of peers that train apart and mix, and measures them")]
+struct Cli {
+	/// Plays the session of the study, and what it leaves to the future. Exit code 1 where what docs/swarm.md
+	/// says of it does not hold.
+	#[arg(long, required = true)]
+	paper: bool,
+	#[command(flatten)]
+	size: paper::Size,
+	/// Prints JSON.
+	#[arg(long)]
+	json: bool,
+	/// Fails where this page, docs/swarm.md, has other tables.
+	#[arg(long)]
+	check: Option<PathBuf>,
+}
+
+fn main() -> ExitCode {
+	let cli = Cli::parse();
+	match played(&cli) {
+		Ok(wrong) => {
+			for wrong in &wrong {
+				eprintln!("this should hold, and does not: {wrong}");
+			}
+			ExitCode::from(u8::from(!wrong.is_empty()))
+		}
+		Err(error) => {
+			eprintln!("error: {error:#}");
+			ExitCode::from(2)
+		}
+	}
+}
+
+/// Plays what is asked for and prints it. Returns what should hold and does not.
+fn played(cli: &Cli) -> Result<Vec<String>> {
+	// Before all is played.
+	let page = cli.check.as_ref().map(|page| {
+		fs::read_to_string(page).with_context(|| format!("cannot read {}", page.display()))
+	});
+	let page = page.transpose()?;
+	let mut found = paper::run(cli.size)?;
+	match cli.json {
+		true => println!("{}", serde_json::Value::Object(found.json)),
+		false => print!("{}", found.text),
+	}
+	for line in found.text.lines().filter(|line| line.starts_with('|')) {
+		if page.as_ref().is_some_and(|page| !page.lines().any(|other| other == line)) {
+			found.wrong.push(format!("the page has this line: {line}"));
+		}
+	}
+	Ok(found.wrong)
+}
