@@ -5,6 +5,7 @@
 //! averaging are those of the chain, in strict arithmetic, so the tables are the same on every machine.
 //! `docs/swarm.md` has them.
 
+mod compression;
 mod data;
 mod model;
 mod paper;
@@ -20,10 +21,15 @@ use std::{fs, path::PathBuf, process::ExitCode};
 struct Cli {
 	/// Plays the session of the study, and what it leaves to the future. Exit code 1 where what docs/swarm.md
 	/// says of it does not hold.
-	#[arg(long, required = true)]
+	#[arg(long, required_unless_present = "compression", conflicts_with = "compression")]
 	paper: bool,
+	/// Trains a transformer by outer steps over compressed updates, and over whole ones beside it.
+	#[arg(long, conflicts_with_all = ["json", "check"])]
+	compression: bool,
 	#[command(flatten)]
 	size: paper::Size,
+	#[command(flatten)]
+	trained: compression::Size,
 	/// Prints JSON.
 	#[arg(long)]
 	json: bool,
@@ -50,6 +56,10 @@ fn main() -> ExitCode {
 
 /// Plays what is asked for and prints it. Returns what should hold and does not.
 fn played(cli: &Cli) -> Result<Vec<String>> {
+	if cli.compression {
+		print!("{}", compression::run(&cli.trained)?);
+		return Ok(Vec::new());
+	}
 	// Before all is played.
 	let page = cli.check.as_ref().map(|page| {
 		fs::read_to_string(page).with_context(|| format!("cannot read {}", page.display()))
