@@ -330,3 +330,65 @@ fn prepare(size: &Size) -> Result<(CheckedSpec, Arc<Data>)> {
 	let spec = spec.check().map_err(|error| anyhow!("the specification: {error}"))?;
 	Ok((spec, Arc::new(data)))
 }
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+
+	/// A model and what two peers made of it.
+	fn moved() -> (Vec<f32>, Vec<Vec<f32>>) {
+		let wave =
+			|phase: usize| (0..600).map(|at| ((at * 37 + phase) % 101) as f32 / 100.0).collect();
+		(wave(0), vec![wave(3), wave(7)])
+	}
+
+	fn mixed_by(form: Form, layout: &Layout) -> (Vec<f32>, Vec<Residual>) {
+		let (model, moved) = moved();
+		let none = vec![Residual::none(600); 2];
+		let (next, _, left) =
+			mixed::<Soft>(form, layout, &model, &[0.0; 600], none, &moved).unwrap();
+		(next, left)
+	}
+
+	#[test]
+	fn a_plain_outer_step_of_rate_one_is_the_mean_of_the_peers() {
+		let layout = Layout::new(Compression::new(64, 2).unwrap(), [500, 100]);
+		let (next, _) = mixed_by(Form::Whole { rate: 1.0, momentum: 0.0 }, &layout);
+		let (_, moved) = moved();
+		for (at, next) in next.iter().enumerate() {
+			assert!((next - (moved[0][at] + moved[1][at]) / 2.0).abs() < 1e-5);
+		}
+	}
+
+	#[test]
+	fn what_compression_leaves_out_is_in_the_residuals() {
+		let layout = Layout::new(Compression::new(512, 3).unwrap(), [500, 100]);
+		let form = Form::Picked { picks: 512, bits: 3, keep: 1.0, rate: 1.0 };
+		let (next, left) = mixed_by(form, &layout);
+		let (_, moved) = moved();
+		for at in 0..600 {
+			// Where nothing was said the model stands still, and all of the movement is left.
+			let whole = (moved[0][at] + moved[1][at]) / 2.0;
+			let rest = (left[0].0[at] + left[1].0[at]) / 2.0;
+			assert!((next[at] - rest - whole).abs() < 1e-5, "{at}: {} {rest} {whole}", next[at]);
+		}
+		assert!(left.iter().all(|left| left.0.iter().any(|rest| *rest != 0.0)));
+	}
+
+	#[test]
+	fn a_text_that_is_too_short_is_refused() {
+		let size = Size {
+			text: "Cargo.toml".into(),
+			trainers: 1,
+			inner: 1,
+			rounds: 1,
+			blocks: 1,
+			width: 8,
+			context: 1_024,
+			batch: 64,
+		};
+		assert!(prepare(&size).unwrap_err().to_string().contains("too short"));
+		let gone = Size { text: "no/such/file".into(), ..size };
+		assert!(prepare(&gone).unwrap_err().to_string().contains("no/such/file"));
+	}
+}
