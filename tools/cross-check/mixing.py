@@ -36,6 +36,10 @@ class Rule:
 	def low(self, length):
 		return (length // self.picked(length)).bit_length() - 1
 
+	def bytes(self, length):
+		bits = self.picked(length) * (self.low(length) + self.bits + 1) + ((length - 1) >> self.low(length))
+		return -(-(64 + bits) // 8)
+
 	def spell(self, values):
 		"""The bytes of a block, and what is left of its values."""
 		length = len(values)
@@ -106,23 +110,33 @@ def norm(values):
 
 def aggregate(clip, trim, late, length, updates):
 	norms = [norm([update[place] for place in sorted(update)]) for update in updates]
-	bound = F(clip * sorted(norms)[(len(norms) - 1) // 2]) if clip else F(np.inf)
-	weights = [F(0.5**rounds) for rounds in late]
-	scales = [F((F(bound / size) if size > bound else F(1)) * weight) for size, weight in zip(norms, weights)]
-	weight = F(0)
-	for one in weights:
-		weight = F(weight + one)
+	weights = [F(0.5**rounds) if rounds < 24 else F(0) for rounds in late]
+	there = [peer for peer, weight in enumerate(weights) if weight > 0]
+	if not there:
+		return norms, None
+	counted = sorted(norms[peer] for peer in there)
+	bound = F(clip * counted[(len(counted) - 1) // 2]) if clip else None
+	scale = lambda size: F(0) if np.isinf(size) else F(bound / size) if size > bound else F(1)
+	scales = [scale(size) if clip else F(1) for size in norms]
+	total = in_order(weights[peer] for peer in there)
 	made = []
 	for place in range(length):
-		here = [(peer, F(update[place] * scales[peer])) for peer, update in enumerate(updates) if place in update]
+		here = [(peer, F(updates[peer][place] * scales[peer])) for peer in there if place in updates[peer]]
 		kept = sorted(sorted(here, key=lambda one: (one[1], one[0]))[trim : len(here) - trim])
-		total = F(0)
-		for _, value in kept:
-			total = F(total + value)
+		found = in_order(F(value * weights[peer]) for peer, value in kept)
 		if trim and kept:
-			total = F(total * F(F(len(here)) / F(len(kept))))
-		made.append(F(total / weight))
+			all_of_them, theirs = (in_order(weights[peer] for peer, _ in some) for some in (here, kept))
+			found = F(found * F(all_of_them / theirs))
+		made.append(F(found / total))
 	return norms, made
+
+
+def in_order(numbers):
+	"""The sum of numbers, added one by one to 0."""
+	total = F(0)
+	for number in numbers:
+		total = F(total + number)
+	return total
 
 
 def outer(rate, momentum, values, velocity, gradient):
@@ -146,7 +160,7 @@ def numbers(cell):
 
 
 def words(values):
-	return " ".join(bits_of(value) for value in values)
+	return " ".join("7fc00000" if math.isnan(value) else bits_of(value) for value in values)
 
 
 def digest(data):
@@ -163,16 +177,28 @@ def compute(name, cells):
 		rule, tensors = Rule(*map(int, cells[0].split())), [int(n) for n in cells[1].split()]
 		whole, left = rule.update(tensors, formula(sum(tensors), int(cells[2])))
 		return [str(len(whole)), digest(whole), digest(left.astype("<f4").tobytes())]
+	if name == "norm":
+		rule, tensors = Rule(*map(int, cells[0].split())), [int(n) for n in cells[1].split()]
+		whole, _ = rule.update(tensors, formula(sum(tensors), int(cells[2])))
+		values, begin = [], 0
+		for tensor in tensors:
+			for first in range(0, tensor, BLOCK):
+				length = min(BLOCK, tensor - first)
+				block = rule.read(length, whole[begin : begin + rule.bytes(length)])
+				values += [block[place] for place in sorted(block)]
+				begin += rule.bytes(length)
+		return [words([norm(values)])]
 	if name == "average":
 		own, remote = numbers(cells[0]), numbers(cells[1])
-		return [words(fma(F(0.5), y, F(F(0.5) * x)) for x, y in zip(own, remote))]
+		mean = lambda x, y: fma(F(0.5), y, F(F(0.5) * x))
+		return [words(mean(x, y) for x, y in zip(own, remote))]
 	if name == "aggregate":
 		picks, bits, length = map(int, cells[0].split())
 		clip, trim = cells[1].split()
 		late = [int(n) for n in cells[2].split()]
 		updates = [Rule(picks, bits).read(length, bytes.fromhex(text)) for text in cells[3].split()]
 		norms, made = aggregate(F(value_of(clip)) if clip != "-" else None, int(trim), late, length, updates)
-		return [words(norms), words(made)]
+		return [words(norms), words(made) if made else "-"]
 	if name == "outer":
 		rate, momentum = numbers(cells[0])
 		moved, faster = outer(rate, momentum, numbers(cells[1]), numbers(cells[2]), numbers(cells[3]))
@@ -180,7 +206,7 @@ def compute(name, cells):
 	raise KeyError(name)
 
 
-GIVEN = {"block": 2, "update": 3, "average": 2, "aggregate": 4, "outer": 4}
+GIVEN = {"block": 2, "update": 3, "average": 2, "aggregate": 4, "norm": 3, "outer": 4}
 
 
 def main():

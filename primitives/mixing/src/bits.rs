@@ -60,7 +60,7 @@ impl<'a> Reader<'a> {
 	}
 
 	/// Whether all that is left are zeros of the last byte.
-	pub fn is_padding(self) -> bool {
+	pub fn is_padding(&self) -> bool {
 		self.held == 0 && self.count < 8 && self.bytes.as_slice().is_empty()
 	}
 }

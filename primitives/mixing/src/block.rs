@@ -2,7 +2,7 @@
 
 use crate::{
 	bits::{Reader, Writer},
-	rule::{Compression, Fault},
+	rule::{Compression, Fault, BLOCK},
 };
 use alloc::vec::Vec;
 use trainyard_strict::Arithmetic;
@@ -39,7 +39,7 @@ impl Block {
 	/// Returns the block of values, none of which may be infinite or NaN: of those with the largest magnitudes as
 	/// many as the compression picks, of equal ones those before.
 	pub fn of<A: Arithmetic>(rule: Compression, values: &[f32]) -> Result<Self, Fault> {
-		let length = u32::try_from(values.len()).map_err(|_| Fault::Shape)?;
+		let length = length_of(values.len())?;
 		if values.iter().any(|value| !value.is_finite()) {
 			return Err(Fault::NotFinite);
 		}
@@ -125,6 +125,7 @@ impl Block {
 		length: u32,
 		bytes: &[u8],
 	) -> Result<Self, Fault> {
+		let length = length_of(length as usize)?;
 		let [found, expected] = [bytes.len() as u64, u64::from(rule.block_bytes(length))];
 		let short = Fault::Length { found, expected };
 		if found != expected {
@@ -167,12 +168,26 @@ impl Block {
 		if !bits.is_padding() {
 			return Err(Fault::Padding);
 		}
+		// The least of the magnitudes has level 0, and all have where they are equal.
+		let least_there = entries.iter().any(|entry| entry.level == 0);
+		if !least_there || (step == 0.0 && entries.iter().any(|entry| entry.level != 0)) {
+			return Err(Fault::Levels);
+		}
 		let block = Self { least, step, entries };
 		if block.is_finite::<A>(rule) {
 			Ok(block)
 		} else {
 			Err(Fault::Scale)
 		}
+	}
+}
+
+/// Returns the length of a block that has so many values, if one can.
+fn length_of(values: usize) -> Result<u32, Fault> {
+	let length = u32::try_from(values).map_err(|_| Fault::Shape)?;
+	match (1..=BLOCK).contains(&length) {
+		true => Ok(length),
+		false => Err(Fault::Shape),
 	}
 }
 

@@ -32,8 +32,8 @@ mod rule;
 mod tests;
 mod update;
 
-pub use aggregate::{clip_scales, contribution_scale, norm, Aggregation, Contribution};
+pub use aggregate::{late_weight, norm, Aggregation, Contribution};
 pub use block::{Block, Entry};
 pub use outer::{average, OuterStep};
-pub use rule::{Compression, Fault, RuleError, BLOCK};
+pub use rule::{Compression, Fault, RuleError, BLOCK, MAX_VALUES};
 pub use update::{compress, move_of, Layout, Residual, Update};

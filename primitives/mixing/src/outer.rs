@@ -2,15 +2,16 @@
 
 use crate::rule::{Fault, RuleError};
 use alloc::vec::Vec;
-use trainyard_strict::Arithmetic;
+use trainyard_strict::{canonical_bits, Arithmetic};
 
 /// Returns the mean of two models, value by value: `fma(1/2, remote, 1/2 own)`, the mean of a federated round of
-/// two parts of equal size.
+/// two parts of equal size. A NaN has its canonical bits.
 pub fn average<A: Arithmetic>(own: &[f32], remote: &[f32]) -> Result<Vec<f32>, Fault> {
 	if own.len() != remote.len() {
 		return Err(Fault::Shape);
 	}
-	Ok(own.iter().zip(remote).map(|(own, remote)| A::fma(0.5, *remote, 0.5 * own)).collect())
+	let mean = |(own, remote): (&f32, &f32)| A::fma(0.5, *remote, 0.5 * own);
+	Ok(own.iter().zip(remote).map(mean).map(|x| f32::from_bits(canonical_bits(x))).collect())
 }
 
 /// A step of the outer optimizer: stochastic gradient descent with Nesterov's momentum, by an aggregate in
@@ -39,7 +40,8 @@ impl OuterStep {
 	}
 
 	/// Takes the step of some values by their aggregate: `v = fma(momentum, v, g)`, then
-	/// `x = fma(-rate, fma(momentum, v, g), x)`. Without momentum `x = fma(-rate, g, x)`, and there is no `v`.
+	/// `x = fma(-rate, fma(momentum, v, g), x)`. Without momentum `x = fma(-rate, g, x)`, and there is no `v`. Where
+	/// a number is not finite after it, it fails, and the model is of no use.
 	pub fn apply<A: Arithmetic>(
 		self,
 		values: &mut [f32],
@@ -54,12 +56,19 @@ impl OuterStep {
 			for (x, g) in values.iter_mut().zip(aggregate) {
 				*x = A::fma(-self.rate, *g, *x);
 			}
-			return Ok(());
+			return all_finite(values);
 		}
-		for ((x, v), g) in values.iter_mut().zip(velocity).zip(aggregate) {
+		for ((x, v), g) in values.iter_mut().zip(velocity.iter_mut()).zip(aggregate) {
 			*v = A::fma(self.momentum, *v, *g);
 			*x = A::fma(-self.rate, A::fma(self.momentum, *v, *g), *x);
 		}
-		Ok(())
+		all_finite(velocity).and_then(|()| all_finite(values))
+	}
+}
+
+fn all_finite(values: &[f32]) -> Result<(), Fault> {
+	match values.iter().all(|x| x.is_finite()) {
+		true => Ok(()),
+		false => Err(Fault::NotFinite),
 	}
 }

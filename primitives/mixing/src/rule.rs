@@ -4,6 +4,8 @@ use core::fmt;
 
 /// Most values of a block. A block has values of one tensor, and the last one of a tensor the rest.
 pub const BLOCK: u32 = 4_096;
+/// Most values of a model: more than a file of 4 GiB has.
+pub const MAX_VALUES: u64 = 1 << 30;
 
 /// How updates are compressed: of each full block so many values, each in so many bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,9 +58,14 @@ pub enum Fault {
 	Places,
 	/// Bits that fill up the last byte are not 0.
 	Padding,
-	/// A number of a movement, or what is left of it, is not finite.
+	/// No value of a block has the least level, or one has another level where all are equal.
+	Levels,
+	/// The part of a residual that is kept is not from 0 to 1.
+	Keep,
+	/// A number of a movement, of what is left of it, or of a model after its step is not finite.
 	NotFinite,
-	/// Two slices that belong together have different lengths.
+	/// Two slices that belong together have different lengths, a block has no value or more than [`BLOCK`], or a model
+	/// has more than [`MAX_VALUES`].
 	Shape,
 }
 
@@ -73,8 +80,10 @@ impl fmt::Display for Fault {
 				f.write_str("the places of the values of a block are not ascending places in it")
 			}
 			Self::Padding => f.write_str("bits that fill up the last byte of a block are not 0"),
-			Self::NotFinite => f.write_str("a number of the movement is not finite"),
-			Self::Shape => f.write_str("lengths that belong together differ"),
+			Self::Levels => f.write_str("the levels of a block are not those of its scales"),
+			Self::Keep => f.write_str("the part of a residual that is kept is not from 0 to 1"),
+			Self::NotFinite => f.write_str("a number of a movement or of a model is not finite"),
+			Self::Shape => f.write_str("lengths that belong together differ, or are too large"),
 		}
 	}
 }

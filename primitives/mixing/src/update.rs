@@ -2,7 +2,7 @@
 
 use crate::{
 	block::Block,
-	rule::{Compression, Fault, BLOCK},
+	rule::{Compression, Fault, BLOCK, MAX_VALUES},
 };
 use alloc::vec::Vec;
 use trainyard_strict::Arithmetic;
@@ -26,10 +26,14 @@ struct Span {
 }
 
 impl Layout {
-	/// Returns the blocks of a model whose tensors have so many values, in their order.
-	pub fn new(rule: Compression, tensors: impl IntoIterator<Item = u64>) -> Self {
+	/// Returns the blocks of a model whose tensors have so many values, in their order. Fails with
+	/// [`Fault::Shape`] where they are more than [`MAX_VALUES`] together.
+	pub fn new(rule: Compression, tensors: impl IntoIterator<Item = u64>) -> Result<Self, Fault> {
 		let mut layout = Self { rule, values: 0, bytes: 0, blocks: Vec::new() };
 		for tensor in tensors {
+			if layout.values.saturating_add(tensor) > MAX_VALUES {
+				return Err(Fault::Shape);
+			}
 			let mut left = tensor;
 			while left > 0 {
 				let length = left.min(u64::from(BLOCK)) as u32;
@@ -45,7 +49,7 @@ impl Layout {
 				left = left.saturating_sub(u64::from(length));
 			}
 		}
-		layout
+		Ok(layout)
 	}
 
 	/// Returns the compression.
@@ -101,7 +105,8 @@ impl Residual {
 }
 
 /// Adds a movement to a residual: each number becomes `fma(keep, residual, from - to)`, where `from` is the
-/// model with which the peer's training began and `to` what it ended in.
+/// model with which the peer's training began and `to` what it ended in. Where one is not finite it fails, and the
+/// residual is of no use.
 pub fn move_of<A: Arithmetic>(
 	residual: &mut Residual,
 	keep: f32,
@@ -110,6 +115,9 @@ pub fn move_of<A: Arithmetic>(
 ) -> Result<(), Fault> {
 	if residual.0.len() != from.len() || from.len() != to.len() {
 		return Err(Fault::Shape);
+	}
+	if !(0.0..=1.0).contains(&keep) {
+		return Err(Fault::Keep);
 	}
 	for ((rest, from), to) in residual.0.iter_mut().zip(from).zip(to) {
 		*rest = A::fma(keep, *rest, from - to);

@@ -92,9 +92,18 @@ struct Ran {
 	losses: Vec<f32>,
 	/// Bytes of an update.
 	bytes: u64,
-	/// Seconds of training and of mixing, of one peer and round, the second time in plain floats.
+	/// Seconds of training of a peer in a round.
 	training: f64,
+	/// Seconds in which a peer makes its update and computes the next model, strictly and in plain floats.
 	mixing: [f64; 2],
+}
+
+/// What mixing gives after a round, and how long a peer takes.
+struct Round {
+	model: Vec<f32>,
+	velocity: Vec<f32>,
+	left: Vec<Residual>,
+	seconds: f64,
 }
 
 /// Trains by each form and returns the tables.
@@ -140,7 +149,7 @@ pub fn run(size: &Size) -> Result<String> {
 		"training, s",
 		"mixing, s",
 		"in plain floats, s",
-		"so strictness costs",
+		"strict mixing makes a round longer by",
 	];
 	let what = format!(
 		"{values} parameters, {} peers, {} rounds of {} inner steps of {} x {} tokens\n\n",
@@ -173,7 +182,7 @@ fn train(size: &Size, form: Form, engines: &[Engine], begin: &TensorMap) -> Resu
 		Form::Whole { .. } => Compression::new(64, 2)?,
 		Form::Picked { picks, bits, .. } => Compression::new(picks, bits)?,
 	};
-	let layout = Layout::new(rule, parameters(begin).map(|(_, tensor)| tensor.data.len() as u64));
+	let layout = Layout::new(rule, parameters(begin).map(|(_, tensor)| tensor.data.len() as u64))?;
 	let mut model = flat(begin);
 	let mut velocity = vec![0.0; model.len()];
 	let mut peers: Vec<(TensorMap, Residual)> =
@@ -196,16 +205,21 @@ fn train(size: &Size, form: Form, engines: &[Engine], begin: &TensorMap) -> Resu
 			ran.training += from.elapsed().as_secs_f64();
 			moved.push(flat(state));
 		}
-		let from = Instant::now();
-		let residuals = peers.iter().map(|(_, residual)| residual.clone()).collect::<Vec<_>>();
-		let (next, velocities, left) =
-			mixed::<Soft>(form, &layout, &model, &velocity, residuals.clone(), &moved)?;
-		ran.mixing[0] += from.elapsed().as_secs_f64();
-		let from = Instant::now();
-		mixed::<Plain>(form, &layout, &model, &velocity, residuals, &moved)?;
-		ran.mixing[1] += from.elapsed().as_secs_f64();
-		(model, velocity) = (next, velocities);
-		for ((_, residual), left) in peers.iter_mut().zip(left) {
+		// Whoever comes first finds cold caches: in turns.
+		let residuals = || peers.iter().map(|(_, residual)| residual.clone()).collect::<Vec<_>>();
+		let strict = || mixed::<Soft>(form, &layout, &model, &velocity, residuals(), &moved);
+		let plain = || mixed::<Plain>(form, &layout, &model, &velocity, residuals(), &moved);
+		let (next, other) = match round % 2 {
+			0 => (strict()?, plain()?),
+			_ => {
+				let other = plain()?;
+				(strict()?, other)
+			}
+		};
+		ran.mixing[0] += next.seconds;
+		ran.mixing[1] += other.seconds;
+		(model, velocity) = (next.model, next.velocity);
+		for ((_, residual), left) in peers.iter_mut().zip(next.left) {
 			*residual = left;
 		}
 		// Evaluating takes as long as a round: once in each quarter.
@@ -217,14 +231,12 @@ fn train(size: &Size, form: Form, engines: &[Engine], begin: &TensorMap) -> Resu
 			ran.losses.push(loss);
 		}
 	}
-	let each = f64::from(size.rounds) * engines.len() as f64;
-	ran.training /= each;
-	ran.mixing = ran.mixing.map(|seconds| seconds / each);
+	ran.training /= f64::from(size.rounds) * engines.len() as f64;
+	ran.mixing = ran.mixing.map(|seconds| seconds / f64::from(size.rounds));
 	Ok(ran)
 }
 
-/// Returns model, velocity and residuals after a round.
-#[allow(clippy::type_complexity)]
+/// Mixes what peers moved to.
 fn mixed<A: Arithmetic>(
 	form: Form,
 	layout: &Layout,
@@ -232,8 +244,11 @@ fn mixed<A: Arithmetic>(
 	velocity: &[f32],
 	mut residuals: Vec<Residual>,
 	moved: &[Vec<f32>],
-) -> Result<(Vec<f32>, Vec<f32>, Vec<Residual>)> {
+) -> Result<Round> {
 	let (mut next, mut velocity) = (model.to_vec(), velocity.to_vec());
+	let begun = Instant::now();
+	// Each peer makes its own update, and all compute the same model.
+	let mut own = 0.0;
 	match form {
 		Form::Whole { rate, momentum } => {
 			let step = OuterStep::new(rate, momentum)?;
@@ -247,33 +262,38 @@ fn mixed<A: Arithmetic>(
 			step.apply::<A>(&mut next, kept, &mean)?;
 		}
 		Form::Picked { keep, rate, .. } => {
-			let mut updates = Vec::new();
+			let mut all = Vec::new();
 			for (residual, to) in residuals.iter_mut().zip(moved) {
 				move_of::<A>(residual, keep, model, to)?;
-				let bytes = compress::<A>(layout, residual)?;
-				updates.push(Update::read::<A>(layout, &bytes)?);
+				all.push(compress::<A>(layout, residual)?);
 			}
+			own = begun.elapsed().as_secs_f64() * (1.0 - 1.0 / moved.len() as f64);
+			let updates = all
+				.iter()
+				.map(|bytes| Update::read::<A>(layout, bytes))
+				.collect::<Result<Vec<_>, _>>()?;
 			let rule = Aggregation::new(Some(2.0), 0)?;
 			let norms: Vec<f32> = updates.iter().map(norm::<A>).collect();
-			let late = vec![0; updates.len()];
-			let (scales, weight) = (rule.scales(&norms, &late), Aggregation::weight(&late));
+			let scales = rule.scales(&norms, &vec![1.0; updates.len()]);
 			let step = OuterStep::new(rate, 0.0)?;
 			let mut left = next.as_mut_slice();
 			for at in 0..layout.blocks() {
 				let length = layout.length_of(at).unwrap_or(0);
-				let of = |(update, scale): (&'_ Update, &f32)| (update.blocks[at].clone(), *scale);
-				let blocks: Vec<_> = updates.iter().zip(&scales).map(of).collect();
-				let peers: Vec<_> = blocks
-					.iter()
-					.map(|(block, scale)| Contribution { block, scale: *scale })
-					.collect();
+				let of = |(update, scale): (_, &f32)| {
+					let update: &Update = update;
+					Contribution { block: &update.blocks[at], scale: *scale, weight: 1.0 }
+				};
+				let peers: Vec<_> = updates.iter().zip(&scales).map(of).collect();
 				let (values, rest) = left.split_at_mut(length as usize);
-				step.apply::<A>(values, &mut [], &rule.block::<A>(length, &peers, weight))?;
+				if let Some(aggregate) = rule.block::<A>(length, &peers) {
+					step.apply::<A>(values, &mut [], &aggregate)?;
+				}
 				left = rest;
 			}
 		}
 	}
-	Ok((next, velocity, residuals))
+	let seconds = begun.elapsed().as_secs_f64() - own;
+	Ok(Round { model: next, velocity, left: residuals, seconds })
 }
 
 /// Returns what is trained, on rows of the text.
@@ -341,14 +361,13 @@ mod tests {
 	fn mixed_by(form: Form, layout: &Layout) -> (Vec<f32>, Vec<Residual>) {
 		let (model, moved) = moved();
 		let none = vec![Residual::none(600); 2];
-		let (next, _, left) =
-			mixed::<Soft>(form, layout, &model, &[0.0; 600], none, &moved).unwrap();
-		(next, left)
+		let round = mixed::<Soft>(form, layout, &model, &[0.0; 600], none, &moved).unwrap();
+		(round.model, round.left)
 	}
 
 	#[test]
 	fn a_plain_outer_step_of_rate_one_is_the_mean_of_the_peers() {
-		let layout = Layout::new(Compression::new(64, 2).unwrap(), [500, 100]);
+		let layout = Layout::new(Compression::new(64, 2).unwrap(), [500, 100]).unwrap();
 		let (next, _) = mixed_by(Form::Whole { rate: 1.0, momentum: 0.0 }, &layout);
 		let (_, moved) = moved();
 		for (at, next) in next.iter().enumerate() {
@@ -358,7 +377,7 @@ mod tests {
 
 	#[test]
 	fn what_compression_leaves_out_is_in_the_residuals() {
-		let layout = Layout::new(Compression::new(512, 3).unwrap(), [500, 100]);
+		let layout = Layout::new(Compression::new(512, 3).unwrap(), [500, 100]).unwrap();
 		let form = Form::Picked { picks: 512, bits: 3, keep: 1.0, rate: 1.0 };
 		let (next, left) = mixed_by(form, &layout);
 		let (_, moved) = moved();

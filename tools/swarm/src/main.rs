@@ -13,19 +13,14 @@ mod report;
 mod session;
 
 use anyhow::{Context, Result};
-use clap::Parser;
+use clap::{Args, Parser};
 use std::{fs, path::PathBuf, process::ExitCode};
 
 #[derive(Parser)]
 #[command(about = "Plays swarms of peers that train apart and mix, and measures them")]
 struct Cli {
-	/// Plays the session of the study, and what it leaves to the future. Exit code 1 where what docs/swarm.md
-	/// says of it does not hold.
-	#[arg(long, required_unless_present = "compression", conflicts_with = "compression")]
-	paper: bool,
-	/// Trains a transformer by outer steps over compressed updates, and over whole ones beside it.
-	#[arg(long, conflicts_with_all = ["json", "check"])]
-	compression: bool,
+	#[command(flatten)]
+	what: What,
 	#[command(flatten)]
 	size: paper::Size,
 	#[command(flatten)]
@@ -36,6 +31,19 @@ struct Cli {
 	/// Fails where this page, docs/swarm.md, has other tables.
 	#[arg(long)]
 	check: Option<PathBuf>,
+}
+
+/// What is played: one of both.
+#[derive(Args)]
+#[group(required = true, multiple = false)]
+struct What {
+	/// Plays the session of the study, and what it leaves to the future. Exit code 1 where what docs/swarm.md
+	/// says of it does not hold.
+	#[arg(long)]
+	paper: bool,
+	/// Trains a transformer by outer steps over compressed updates, and over whole ones beside it.
+	#[arg(long, conflicts_with_all = ["json", "check"])]
+	compression: bool,
 }
 
 fn main() -> ExitCode {
@@ -56,7 +64,7 @@ fn main() -> ExitCode {
 
 /// Plays what is asked for and prints it. Returns what should hold and does not.
 fn played(cli: &Cli) -> Result<Vec<String>> {
-	if cli.compression {
+	if cli.what.compression {
 		print!("{}", compression::run(&cli.trained)?);
 		return Ok(Vec::new());
 	}

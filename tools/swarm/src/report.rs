@@ -2,13 +2,13 @@
 
 use crate::session::{Fault, Group, Mixed, Payment, Played, Terms};
 
-/// Parts into which the averagings of a peer are divided.
+/// Parts into which a session is divided.
 pub const PARTS: usize = 10;
 
-/// Returns of each part of the averagings how many were a success, from 0 to 1; `None` of a part without any.
-pub fn successes(mixed: &[Mixed], only_mixing: Option<bool>) -> [Option<f64>; PARTS] {
+/// Returns of each tenth of a session how many of its averagings were a success, from 0 to 1; `None` of one without any.
+pub fn successes(mixed: &[Mixed]) -> [Option<f64>; PARTS] {
 	let mut counts = [(0u32, 0u32); PARTS];
-	for one in mixed.iter().filter(|one| only_mixing.is_none_or(|only| one.only_mixing == only)) {
+	for one in mixed {
 		let (good, all) = &mut counts[((one.when * PARTS as f64) as usize).min(PARTS - 1)];
 		*good += u32::from(one.success);
 		*all += 1;
@@ -105,10 +105,10 @@ mod tests {
 
 	#[test]
 	fn successes_are_by_parts() {
-		let one = |when, success| Mixed { when, only_mixing: when > 0.5, success };
-		let found = successes(&[one(0.0, true), one(0.05, false), one(0.95, true)], None);
+		let one = |when, success| Mixed { when, success };
+		let found = successes(&[one(0.0, true), one(0.05, false), one(0.95, true)]);
 		assert_eq!((found[0], found[1], found[9]), (Some(0.5), None, Some(1.0)));
-		assert_eq!(successes(&[one(0.0, true), one(0.99, false)], Some(true))[9], Some(0.0));
+		assert_eq!(successes(&[one(1.0, false)])[9], Some(0.0));
 		assert_eq!(spread([3.0, 1.0].into_iter()), [1.0, 2.0, 3.0]);
 		assert_eq!(spread(std::iter::empty()), [0.0; 3]);
 	}

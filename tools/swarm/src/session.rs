@@ -56,6 +56,8 @@ pub struct Terms {
 	pub patience: u32,
 	/// So many turns of training a peer has behind it before it averages for the first time.
 	pub first: u32,
+	/// Whether peers average at all.
+	pub averaging: bool,
 	/// Whether those may claim what they are owed of whoever does not pay.
 	pub claims: bool,
 }
@@ -78,8 +80,6 @@ pub struct Payment {
 pub struct Mixed {
 	/// When it was, from 0 at the beginning of the session to 1 at its last averaging.
 	pub when: f64,
-	/// Whether the peer had its training behind it.
-	pub only_mixing: bool,
 	/// Whether the mean was better.
 	pub success: bool,
 }
@@ -93,7 +93,7 @@ pub struct Played {
 	pub payments: Vec<Payment>,
 	/// Averagings in order.
 	pub mixed: Vec<Mixed>,
-	/// Rows that each peer's model gets right, by the rows of the session, after all.
+	/// Rows that each peer's model gets right in the end, of those that nobody saw.
 	pub correct: Vec<u32>,
 	/// The same of the model with which all began.
 	pub began: u32,
@@ -139,8 +139,8 @@ pub fn play(terms: &Terms) -> Result<Played> {
 		Slices::draw(terms.seed << 16 | owner, terms.slices, terms.rows, terms.learning_rate_nano)
 			.map(Arc::new)
 	};
-	// Those by which accuracies are compared in the end, and by which seekers measure.
-	let public = slices_of(0xFFFF)?;
+	// Those by which seekers measure, and those that nobody sees, by which models are compared in the end.
+	let (public, unseen) = (slices_of(0xFFFF)?, slices_of(0xFFFE)?);
 	let begin = initial(terms.seed, terms.rows)?;
 	let mut peers = Vec::new();
 	for (number, (group, fault)) in terms.peers.iter().enumerate() {
@@ -171,7 +171,7 @@ pub fn play(terms: &Terms) -> Result<Played> {
 		payments: Vec::new(),
 		mixed: Vec::new(),
 		correct: Vec::new(),
-		began: public.correct(&begin)?,
+		began: unseen.correct(&begin)?,
 		trained: 0,
 		last: 1,
 	};
@@ -184,15 +184,17 @@ pub fn play(terms: &Terms) -> Result<Played> {
 			continue;
 		}
 		let only_mixing = peer.trained >= peer.trains;
-		if only_mixing && peer.failures >= terms.patience {
+		if only_mixing && (peer.failures >= terms.patience || !terms.averaging) {
 			continue;
 		}
-		let early = peer.trained < terms.first.min(peer.trains);
+		let early = !terms.averaging || peer.trained < terms.first.min(peer.trains);
 		if !only_mixing && (!peer.mixes_next || early) && peer.began {
 			train(&mut peers, number, &mut draw, terms)?;
 			played.trained += 1;
-		} else if let Some((success, other, gain)) = average(&mut peers, number, tick, &mut draw)? {
-			averagings.push((tick, only_mixing, success));
+		} else if let Some((success, other, gain)) =
+			average(&mut peers, number, tick, only_mixing, &mut draw)?
+		{
+			averagings.push((tick, success));
 			if success {
 				let paid = terms.claims || peers[number].fault != Fault::Freeloading;
 				played.payments.push(Payment { from: number, to: other, gain, paid });
@@ -204,11 +206,11 @@ pub fn play(terms: &Terms) -> Result<Played> {
 	}
 	let last = averagings.last().map_or(1, |(tick, ..)| *tick);
 	played.last = last;
-	for (tick, only_mixing, success) in averagings {
-		played.mixed.push(Mixed { when: tick as f64 / last as f64, only_mixing, success });
+	for (tick, success) in averagings {
+		played.mixed.push(Mixed { when: tick as f64 / last as f64, success });
 	}
 	for peer in &peers {
-		played.correct.push(public.correct(&peer.model)?);
+		played.correct.push(unseen.correct(&peer.model)?);
 	}
 	Ok(played)
 }
@@ -243,6 +245,7 @@ fn average(
 	peers: &mut [Peer],
 	number: usize,
 	tick: u64,
+	only_mixing: bool,
 	draw: &mut StdRng,
 ) -> Result<Option<(bool, usize, u32)>> {
 	let me = &peers[number];
@@ -267,7 +270,7 @@ fn average(
 	let (before, after) = (me.correct, me.slices.correct(&mixed)?);
 	let me = &mut peers[number];
 	if after <= before {
-		me.failures += 1;
+		me.failures += u32::from(only_mixing);
 		return Ok(Some((false, other, 0)));
 	}
 	(me.model, me.correct, me.failures) = (mixed, after, 0);

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Block, Fault, RuleError, BLOCK};
+use crate::{Block, Entry, Fault, RuleError, BLOCK};
 use proptest::prelude::*;
 use trainyard_strict::fma;
 
@@ -59,6 +59,37 @@ fn bytes_of_another_length_are_refused() {
 	// All places 0, of which there are too few.
 	assert_eq!(Block::read::<Soft>(rule, BLOCK, &bytes), Err(Fault::Places));
 	assert!(Fault::Length { found: 0, expected: 88 }.to_string().contains("88"));
+}
+
+#[test]
+fn a_block_has_a_value_to_4096() {
+	let rule = rule(64, 2);
+	assert_eq!(Block::of::<Soft>(rule, &[]), Err(Fault::Shape));
+	assert_eq!(Block::of::<Soft>(rule, &[0.0; 4_097]), Err(Fault::Shape));
+	for length in [0, 4_097, u32::MAX] {
+		assert_eq!(Block::read::<Soft>(rule, length, &[]), Err(Fault::Shape));
+	}
+}
+
+/// One block has one set of levels: else two updates would say the same.
+#[test]
+fn levels_are_those_of_the_scales() {
+	let rule = rule(4_096, 2);
+	let entry = |place, level| Entry { place, negative: false, level };
+	let read = |block: &Block| {
+		let mut bytes = Vec::new();
+		block.write(rule, 2, &mut bytes);
+		Block::read::<Soft>(rule, 2, &bytes)
+	};
+	let block = |step, levels: [u32; 2]| Block {
+		least: 1.0,
+		step,
+		entries: vec![entry(0, levels[0]), entry(1, levels[1])],
+	};
+	assert!(read(&block(0.5, [0, 1])).is_ok());
+	assert!(read(&block(0.0, [0, 0])).is_ok());
+	assert_eq!(read(&block(0.0, [0, 1])), Err(Fault::Levels), "without a step all are equal");
+	assert_eq!(read(&block(0.5, [1, 1])), Err(Fault::Levels), "the least has level 0");
 }
 
 #[test]

@@ -27,6 +27,10 @@ pub fn values(length: usize, seed: u32) -> Vec<f32> {
 		.collect()
 }
 
+pub fn laid_out(rule: Compression, tensors: impl IntoIterator<Item = u64>) -> Layout {
+	Layout::new(rule, tensors).unwrap()
+}
+
 pub fn rule(picks: u32, bits: u32) -> Compression {
 	Compression::new(picks, bits).unwrap()
 }

@@ -1,11 +1,11 @@
 use super::*;
-use crate::{move_of, Block, Fault, BLOCK};
+use crate::{move_of, Block, Fault, BLOCK, MAX_VALUES};
 use proptest::prelude::*;
 use trainyard_strict::fma;
 
 #[test]
 fn blocks_have_values_of_one_tensor() {
-	let layout = Layout::new(rule(64, 2), [5_000, 0, 10]);
+	let layout = laid_out(rule(64, 2), [5_000, 0, 10]);
 	assert_eq!(layout.blocks(), 3);
 	assert_eq!(
 		(layout.length_of(0), layout.length_of(1), layout.length_of(2)),
@@ -24,13 +24,20 @@ fn blocks_have_values_of_one_tensor() {
 
 #[test]
 fn lengths_that_differ_are_refused() {
-	let layout = Layout::new(rule(64, 2), [100]);
+	let layout = laid_out(rule(64, 2), [100]);
 	let mut short = Residual::none(99);
 	assert_eq!(compress::<Soft>(&layout, &mut short), Err(Fault::Shape));
 	assert_eq!(move_of::<Soft>(&mut short, 1.0, &[0.0; 99], &[0.0; 98]), Err(Fault::Shape));
 	assert_eq!(move_of::<Soft>(&mut short, 1.0, &[0.0; 98], &[0.0; 98]), Err(Fault::Shape));
 	let (bytes, _) = compressed(&layout, &values(100, 1));
 	assert!(matches!(Update::read::<Soft>(&layout, &bytes[1..]), Err(Fault::Length { .. })));
+	let mut kept = Residual::none(2);
+	for keep in [-0.1, 1.1, f32::NAN] {
+		assert_eq!(move_of::<Soft>(&mut kept, keep, &[0.0; 2], &[0.0; 2]), Err(Fault::Keep));
+	}
+	for tensors in [vec![MAX_VALUES + 1], vec![MAX_VALUES, 1], vec![u64::MAX, 1]] {
+		assert_eq!(Layout::new(rule(64, 2), tensors), Err(Fault::Shape));
+	}
 	let mut one = Residual::none(1);
 	assert_eq!(move_of::<Soft>(&mut one, 1.0, &[f32::MAX], &[-f32::MAX]), Err(Fault::NotFinite));
 }
@@ -38,7 +45,7 @@ fn lengths_that_differ_are_refused() {
 /// What a block says can be checked without the rest.
 #[test]
 fn a_block_alone_is_what_the_whole_has_there() {
-	let layout = Layout::new(rule(32, 3), [9_000, 77, 1]);
+	let layout = laid_out(rule(32, 3), [9_000, 77, 1]);
 	let all = values(9_078, 5);
 	let (bytes, _) = compressed(&layout, &all);
 	let update = read(&layout, &bytes);
@@ -55,7 +62,7 @@ fn a_block_alone_is_what_the_whole_has_there() {
 /// What was not said is said later: with no movement any more, updates say all of it in the end.
 #[test]
 fn what_is_left_drains() {
-	let layout = Layout::new(rule(256, 3), [4_096, 300]);
+	let layout = laid_out(rule(256, 3), [4_096, 300]);
 	let all = values(4_396, 9);
 	let length = |values: &[f32]| values.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt();
 	let mut residual = Residual(all.clone());
@@ -86,7 +93,7 @@ proptest! {
 	fn what_is_left_is_what_the_update_does_not_say(
 		lengths in prop::collection::vec(0u64..6_000, 1..4), picks in 1u32..=512, bits in 2u32..=5, seed in any::<u32>(),
 	) {
-		let layout = Layout::new(rule(picks, bits), lengths.iter().copied());
+		let layout = laid_out(rule(picks, bits), lengths.iter().copied());
 		let (from, to) = (values(layout.values() as usize, seed), values(layout.values() as usize, seed ^ 0xFFFF));
 		let mut residual = Residual(values(layout.values() as usize, seed ^ 0x1234));
 		let before = residual.clone();

@@ -1,7 +1,7 @@
 //! The vectors of docs/mixing.md, which `tools/cross-check/mixing.py` computes as well.
 
 use super::*;
-use crate::{average, norm, Aggregation, Block, Contribution, OuterStep};
+use crate::{average, late_weight, norm, Aggregation, Contribution, OuterStep};
 use sp_crypto_hashing::blake2_256;
 use std::collections::BTreeMap;
 
@@ -25,25 +25,29 @@ fn hash(bytes: &[u8]) -> String {
 	hex::encode(blake2_256(bytes))
 }
 
+/// The layout of such tensors, and the values of the page's formula.
+fn by_formula(rule_of: &str, tensors: &str, seed: &str) -> (Layout, Vec<f32>) {
+	let [picks, bits] = counts(rule_of);
+	let [seed] = counts(seed);
+	let tensors = tensors.split_whitespace().map(|n| n.parse().unwrap());
+	let layout = laid_out(rule(picks, bits), tensors.collect::<Vec<u64>>());
+	let value = |i: u64| ((37 * i + u64::from(seed)) % 101) as f32 / 64.0 - 0.75;
+	let values = (0..layout.values()).map(value).collect();
+	(layout, values)
+}
+
 /// What the last cells of a row should be, from those before.
 fn compute(name: &str, given: &[&str]) -> Vec<String> {
 	match (name, given) {
 		("block", [rule_of, values]) => {
 			let [picks, bits] = counts(rule_of);
 			let values = numbers(values);
-			let layout = Layout::new(rule(picks, bits), [values.len() as u64]);
+			let layout = laid_out(rule(picks, bits), [values.len() as u64]);
 			let (bytes, left) = compressed(&layout, &values);
 			vec![hex::encode(bytes), words(&left)]
 		}
 		("update", [rule_of, tensors, seed]) => {
-			let [picks, bits] = counts(rule_of);
-			let [seed] = counts(seed);
-			let layout = Layout::new(
-				rule(picks, bits),
-				tensors.split_whitespace().map(|n| n.parse().unwrap()),
-			);
-			let value = |i: u64| ((37 * i + u64::from(seed)) % 101) as f32 / 64.0 - 0.75;
-			let values: Vec<f32> = (0..layout.values()).map(value).collect();
+			let (layout, values) = by_formula(rule_of, tensors, seed);
 			let (bytes, left) = compressed(&layout, &values);
 			let left: Vec<u8> = left.iter().flat_map(|value| value.to_le_bytes()).collect();
 			vec![bytes.len().to_string(), hash(&bytes), hash(&left)]
@@ -53,7 +57,7 @@ fn compute(name: &str, given: &[&str]) -> Vec<String> {
 		}
 		("aggregate", [shape, terms, late, updates]) => {
 			let [picks, bits, length] = counts(shape);
-			let layout = Layout::new(rule(picks, bits), [u64::from(length)]);
+			let layout = laid_out(rule(picks, bits), [u64::from(length)]);
 			let (clip, trim) = terms.split_once(' ').unwrap();
 			let clip = (clip != "-").then(|| numbers(clip)[0]);
 			let rule = Aggregation::new(clip, trim.parse().unwrap()).unwrap();
@@ -63,13 +67,23 @@ fn compute(name: &str, given: &[&str]) -> Vec<String> {
 				.map(|update| read(&layout, &hex::decode(update).unwrap()))
 				.collect();
 			let norms: Vec<f32> = updates.iter().map(norm::<Soft>).collect();
-			let scales = rule.scales(&norms, &late);
-			let blocks: Vec<(&Block, f32)> =
-				updates.iter().map(|update| &update.blocks[0]).zip(scales).collect();
-			let peers: Vec<_> =
-				blocks.iter().map(|(block, scale)| Contribution { block, scale: *scale }).collect();
-			let made = rule.block::<Soft>(length, &peers, Aggregation::weight(&late));
-			vec![words(&norms), words(&made)]
+			let weights: Vec<f32> = late.iter().map(|late| late_weight(*late)).collect();
+			let scales = rule.scales(&norms, &weights);
+			let terms = updates.iter().zip(&scales).zip(&weights);
+			let peers: Vec<_> = terms
+				.map(|((update, scale), weight)| Contribution {
+					block: &update.blocks[0],
+					scale: *scale,
+					weight: *weight,
+				})
+				.collect();
+			let made = rule.block::<Soft>(length, &peers);
+			vec![words(&norms), made.map_or("-".into(), |made| words(&made))]
+		}
+		("norm", [rule_of, tensors, seed]) => {
+			let (layout, values) = by_formula(rule_of, tensors, seed);
+			let update = read(&layout, &compressed(&layout, &values).0);
+			vec![words(&[norm::<Soft>(&update)])]
 		}
 		("outer", [terms, values, velocity, aggregate]) => {
 			let [rate, momentum] = numbers(terms).try_into().unwrap();
@@ -85,7 +99,8 @@ fn compute(name: &str, given: &[&str]) -> Vec<String> {
 #[test]
 fn the_page_has_what_is_computed() {
 	let page = include_str!("../../../../docs/mixing.md");
-	let given = [("block", 2), ("update", 3), ("average", 2), ("aggregate", 4), ("outer", 4)];
+	let given =
+		[("block", 2), ("update", 3), ("average", 2), ("aggregate", 4), ("norm", 3), ("outer", 4)];
 	let mut seen = BTreeMap::<&str, u32>::new();
 	for line in page.lines().filter(|line| line.starts_with("| `")) {
 		let cells: Vec<&str> = line.split('|').map(|cell| cell.trim().trim_matches('`')).collect();
