@@ -17,7 +17,7 @@ pub fn successes(mixed: &[Mixed]) -> [Option<f64>; PARTS] {
 }
 
 /// What one peer paid and was paid, in rows of gain.
-#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Account {
 	/// Payments that it made.
 	pub sent: u32,

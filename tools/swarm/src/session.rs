@@ -14,7 +14,7 @@ use trainyard_engine::TensorMap;
 const TURN: u64 = 100;
 
 /// What a peer is there for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Group {
 	/// Has data of its own, and wants a good model.
 	Provider,
@@ -23,7 +23,7 @@ pub enum Group {
 }
 
 /// What is wrong with a peer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
 	/// Nothing.
 	None,
@@ -63,7 +63,7 @@ pub struct Terms {
 }
 
 /// One payment, or what should have been one.
-#[derive(Clone, Copy, Debug, serde::Serialize)]
+#[derive(Clone, Copy, Debug)]
 pub struct Payment {
 	/// The peer that mixed.
 	pub from: usize,
@@ -76,7 +76,7 @@ pub struct Payment {
 }
 
 /// One averaging.
-#[derive(Clone, Copy, Debug, serde::Serialize)]
+#[derive(Clone, Copy, Debug)]
 pub struct Mixed {
 	/// When it was, from 0 at the beginning of the session to 1 at its last averaging.
 	pub when: f64,
