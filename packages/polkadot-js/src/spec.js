@@ -383,8 +383,8 @@ function checkLocation(location, where, advice = '') {
 	if (new TextEncoder().encode(location).length > MAX_TEXT) {
 		throw new UserError(`${where}.location is longer than ${MAX_TEXT} bytes`);
 	}
-	if (!/^(https?|iroh|s3|gs|hf):\/\/./.test(location)) {
-		const urls = 'an http://, https://, iroh://, s3://, gs:// or hf:// URL';
+	if (location !== 'chain:' && !/^(https?|iroh|s3|gs|hf):\/\/./.test(location)) {
+		const urls = 'an http://, https://, iroh://, s3://, gs:// or hf:// URL, nor chain:';
 		throw new UserError(`${where}.location: "${location}" is not ${urls}${advice}`);
 	}
 }

@@ -16,7 +16,7 @@ use trainyard_pallet_support::agenda::Clock;
 use trainyard_program::spec::InitialModel;
 use trainyard_protocol::{
 	blob,
-	content::{self, CHUNK_BYTES},
+	content::CHUNK_BYTES,
 	federation::{
 		self, FederationEnding, FederationId, Pieces, Proposed, Round, Stage, MAX_PROPOSALS,
 	},
@@ -149,14 +149,8 @@ impl<T: Config> Pallet<T> {
 		let layout = Self::layout(id, &federation.initial)?;
 		let pieces = federation::pieces(&layout);
 		let piece = pieces.get(piece as usize).ok_or(Error::<T>::NoSuchPiece)?;
-		let whole = usize::try_from(CHUNK_BYTES).unwrap_or(usize::MAX);
-		let range = piece.chunks();
-		let count = range.end.saturating_sub(range.start);
-		ensure!(bytes.chunks(whole).len() as u64 == count, Error::<T>::BadOpening);
-		let chunks = range.zip(bytes.chunks(whole));
-		content::verify_many(&proposal.content, federation.size, chunks, siblings)
-			.map_err(|_| Error::<T>::BadOpening)?;
-		let found = piece.value_in(bytes).map_err(|_| Error::<T>::BadOpening)?;
+		let found = piece.opened(&proposal.content, federation.size, bytes, siblings);
+		let found = found.map_err(|_| Error::<T>::BadOpening)?;
 		ensure!(found != *said, Error::<T>::NotRefuted);
 		Self::convict(who, id, federation, &proposal);
 		Ok(())

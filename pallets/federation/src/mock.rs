@@ -11,7 +11,7 @@ use frame_support::{
 	},
 	weights::Weight,
 };
-use sp_runtime::{BuildStorage, DispatchError, DispatchResult};
+use sp_runtime::{BuildStorage, DispatchError};
 use std::{
 	collections::{BTreeMap, BTreeSet},
 	ops::Range,
@@ -27,7 +27,7 @@ use trainyard_protocol::{
 	model_file::Layout,
 	JobId, Text, H256,
 };
-use trainyard_traits::{AwaitedBlobs, BlobStore, JobStanding, PostedJobs};
+use trainyard_traits::{AwaitedBlobs, BlobStore, JobEnd, JobStanding, PostedJobs};
 
 pub type AccountId = u64;
 type Block = frame_system::mocking::MockBlockU32<Test>;
@@ -117,10 +117,15 @@ parameter_types! {
 /// The market: a job costs [`ESCROW`], burned, so that what a job holds shows.
 pub struct FakeMarket;
 impl PostedJobs<AccountId> for FakeMarket {
-	fn check(_: &AccountId, _: &CheckedSpec, _: &Terms, _: Balance) -> DispatchResult {
+	fn check(
+		_: &AccountId,
+		_: &CheckedSpec,
+		_: &Terms,
+		_: Balance,
+	) -> Result<Balance, DispatchError> {
 		match Refusals::get().first() {
 			Some(reason) => Err(DispatchError::Other(reason)),
-			None => Ok(()),
+			None => Ok(ESCROW),
 		}
 	}
 
@@ -150,6 +155,10 @@ impl PostedJobs<AccountId> for FakeMarket {
 
 	fn standing(job: JobId) -> JobStanding {
 		Posted::get().get(job as usize).map_or(JobStanding::Failed, |job| job.standing)
+	}
+
+	fn ended(_: JobId) -> Option<JobEnd> {
+		unreachable!("federations look at models alone")
 	}
 
 	fn standing_weight() -> Weight {

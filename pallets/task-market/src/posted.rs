@@ -1,21 +1,26 @@
 //! Jobs that another pallet posts for their submitters, and what became of them.
 
 use crate::{Config, Error, Job, Jobs, Pallet, WeightInfo};
-use frame_support::{ensure, pallet_prelude::DispatchResult, traits::Get, weights::Weight};
+use frame_support::{ensure, traits::Get, weights::Weight};
 use sp_runtime::DispatchError;
 use trainyard_program::spec::CheckedSpec;
 use trainyard_protocol::{
-	job::{Balance, Ending, Fate, JobState, Terms, MAX_REPLICAS},
+	job::{Balance, Ending, Fate, JobState, Terms, WorkResult, MAX_REPLICAS},
 	JobId, H256,
 };
-use trainyard_traits::{Audits, JobStanding, PostedJobs, Submissions};
+use trainyard_traits::{Audits, JobEnd, JobStanding, PostedJobs, Submissions};
 
 impl<T: Config> Pallet<T> {
-	/// Returns the root of the model of a trainer's result that was revealed.
-	fn revealed_model(id: JobId, trainer: &T::AccountId) -> Option<H256> {
+	/// Returns a trainer's result that was revealed.
+	fn revealed(id: JobId, trainer: &T::AccountId) -> Option<WorkResult> {
 		let reveals = T::Submissions::reveals(id);
 		let own = reveals.into_iter().find(|(who, _)| who == trainer);
-		own.map(|(_, reveal)| reveal.model_root)
+		own.map(|(_, reveal)| reveal.result())
+	}
+
+	/// Returns the root of the model of a trainer's result that was revealed.
+	fn revealed_model(id: JobId, trainer: &T::AccountId) -> Option<H256> {
+		Self::revealed(id, trainer).map(|result| result.model_root)
 	}
 
 	/// Returns the model in which all results of a job agree that is audited: see
@@ -39,11 +44,12 @@ impl<T: Config> PostedJobs<T::AccountId> for Pallet<T> {
 		spec: &CheckedSpec,
 		terms: &Terms,
 		max_fee_per_ut: Balance,
-	) -> DispatchResult {
+	) -> Result<Balance, DispatchError> {
 		let quote = Self::checked_quote(spec, terms)?;
 		ensure!(quote.fee_per_ut <= max_fee_per_ut, Error::<T>::FeeRose);
 		let excluded = alloc::vec![submitter.clone()];
-		Ok(Self::check_committee(excluded, spec, terms, &quote)?)
+		Self::check_committee(excluded, spec, terms, &quote)?;
+		Ok(quote.escrow)
 	}
 
 	fn post(
@@ -81,6 +87,21 @@ impl<T: Config> PostedJobs<T::AccountId> for Pallet<T> {
 			}
 			JobState::Ended(_) => JobStanding::Failed,
 		}
+	}
+
+	fn ended(id: JobId) -> Option<JobEnd> {
+		let Some(job) = Jobs::<T>::get(id) else { return Some(JobEnd::Failed) };
+		let JobState::Ended(ending) = job.state else { return None };
+		Some(match ending {
+			Ending::Cancelled | Ending::Agreed => JobEnd::Stopped,
+			Ending::NoApplicants | Ending::Failed => JobEnd::Failed,
+			Ending::Settled => {
+				let accepted = job.replicas.iter().find(|replica| replica.fate.is_true());
+				accepted
+					.and_then(|replica| Self::revealed(id, &replica.trainer))
+					.map_or(JobEnd::Failed, JobEnd::Accepted)
+			}
+		})
 	}
 
 	fn standing_weight() -> Weight {

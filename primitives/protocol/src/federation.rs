@@ -239,6 +239,25 @@ impl Piece {
 		self.begin / CHUNK_BYTES..end.div_ceil(CHUNK_BYTES)
 	}
 
+	/// Returns the value of the piece by the bytes of [its chunks](Self::chunks) in a file of `size` bytes with
+	/// this content hash; `siblings` lead from them to that. Fails where they do not.
+	pub fn opened(
+		&self,
+		content: &H256,
+		size: u64,
+		bytes: &[u8],
+		siblings: &[H256],
+	) -> Result<H256, OpeningError> {
+		let whole = usize::try_from(CHUNK_BYTES).unwrap_or(usize::MAX);
+		let range = self.chunks();
+		let count = range.end.saturating_sub(range.start);
+		if bytes.chunks(whole).len() as u64 != count {
+			return Err(OpeningError::ChunkLength);
+		}
+		content::verify_many(content, size, range.zip(bytes.chunks(whole)), siblings)?;
+		self.value_in(bytes)
+	}
+
 	/// Returns the value of the piece that follows from the bytes of [these chunks](Self::chunks). Fails
 	/// where they do not hold it.
 	pub fn value_in(&self, bytes: &[u8]) -> Result<H256, OpeningError> {

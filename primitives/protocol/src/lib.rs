@@ -36,6 +36,7 @@ pub mod rows;
 pub mod seats;
 pub mod state;
 pub mod stint;
+pub mod swarm;
 pub mod trace;
 pub mod views;
 pub mod vrf;
@@ -47,4 +48,4 @@ pub type JobId = u32;
 
 /// Version of what is hashed, signed, stored or asked for. A client refuses a chain whose runtime
 /// speaks a different version, instead of misreading its bytes.
-pub const PROTOCOL_VERSION: u32 = 23;
+pub const PROTOCOL_VERSION: u32 = 24;

@@ -204,15 +204,27 @@ pub enum JobStanding {
 	Failed,
 }
 
+/// How a job ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JobEnd {
+	/// Its audit accepted this result, be it one whose training diverged.
+	Accepted(WorkResult),
+	/// Its submitter took it back, or settled it with its trainers without an audit.
+	Stopped,
+	/// Nobody took it, or nobody delivered what was accepted; or it is not known any more.
+	Failed,
+}
+
 /// Jobs that a pallet posts for their submitters.
 pub trait PostedJobs<AccountId> {
-	/// Fails with what posting such a job would fail with now, but for the balance of the submitter.
+	/// Fails with what posting such a job would fail with now, but for the balance of the submitter. Returns
+	/// what would be held of that for it, besides for its record.
 	fn check(
 		submitter: &AccountId,
 		spec: &CheckedSpec,
 		terms: &Terms,
 		max_fee_per_ut: Balance,
-	) -> DispatchResult;
+	) -> Result<Balance, DispatchError>;
 	/// Posts a job that any trainer may apply for, by the rules for everybody: its money is held of the
 	/// submitter. Changes nothing where it fails only inside a storage layer of the caller.
 	fn post(
@@ -225,7 +237,9 @@ pub trait PostedJobs<AccountId> {
 	fn post_weight() -> Weight;
 	/// Returns what became of a job.
 	fn standing(job: JobId) -> JobStanding;
-	/// Returns the weight of one [`PostedJobs::standing`] at worst.
+	/// Returns how a job ended, as far as that does not ask for a model.
+	fn ended(job: JobId) -> Option<JobEnd>;
+	/// Returns the weight of one [`PostedJobs::standing`], or [`PostedJobs::ended`], at worst.
 	fn standing_weight() -> Weight;
 	/// Benchmarks: lets such jobs be posted by `who`.
 	#[cfg(feature = "runtime-benchmarks")]

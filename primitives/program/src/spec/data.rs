@@ -30,8 +30,8 @@ pub struct FileRef {
 	pub content_hash: H256,
 	/// Length of the file in bytes, 1 to [`MAX_DATASET_BYTES`].
 	pub bytes: u64,
-	/// Where it can be fetched: an `http://`, `https://`, `iroh://`, `s3://`, `gs://` or `hf://` URL, or, of an
-	/// initial model, [`ON_CHAIN`].
+	/// Where it can be fetched: an `http://`, `https://`, `iroh://`, `s3://`, `gs://` or `hf://` URL, or
+	/// [`ON_CHAIN`].
 	pub location: Text,
 }
 
@@ -86,11 +86,12 @@ pub enum InputFile {
 )]
 #[serde(deny_unknown_fields)]
 pub struct Dataset {
-	/// `blake2_256` of the file.
+	/// `blake2_256` of the file; of a file [on chain](ON_CHAIN), the root of its blob.
 	pub content_hash: H256,
 	/// Length of the file in bytes, 1 to [`MAX_DATASET_BYTES`].
 	pub bytes: u64,
-	/// Where it can be fetched: an `http://`, `https://`, `iroh://`, `s3://`, `gs://` or `hf://` URL.
+	/// Where it can be fetched: an `http://`, `https://`, `iroh://`, `s3://`, `gs://` or `hf://` URL, or
+	/// [`ON_CHAIN`].
 	pub location: Text,
 	/// How to read it.
 	pub format: DataFormat,
@@ -238,13 +239,11 @@ impl Dataset {
 		ensure(self.content_hash != H256::zero(), SpecError::NoContentHash)?;
 		ensure(self.bytes > 0, SpecError::EmptyDataset)?;
 		ensure(self.bytes <= MAX_DATASET_BYTES, SpecError::DatasetTooLarge)?;
-		ensure(self.location.is_location(), SpecError::BadLocation)?;
+		ensure(self.location.is_location() || self.file().is_on_chain(), SpecError::BadLocation)?;
 		let apart = self.format == DataFormat::Idx;
 		let labels = self.labels.as_ref();
-		ensure(
-			labels.is_some() == apart && labels.is_none_or(FileRef::is_valid),
-			SpecError::BadLabels,
-		)?;
+		let named = |file: &FileRef| file.is_valid() || (file.is_on_chain() && file.is_sized());
+		ensure(labels.is_some() == apart && labels.is_none_or(named), SpecError::BadLabels)?;
 		ensure(self.validation_every >= 2, SpecError::BadSplit)?;
 		let rows = u64::from(self.train_rows).saturating_add(u64::from(self.validation_rows));
 		let validating = rows.checked_div(u64::from(self.validation_every));

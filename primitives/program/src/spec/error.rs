@@ -28,7 +28,7 @@ pub enum SpecError {
 	NoContentHash,
 	/// `dataset.bytes` is zero.
 	EmptyDataset,
-	/// `dataset.location` is empty or not an http, https or iroh URL in UTF-8.
+	/// `dataset.location` is neither a URL that can be fetched nor [`ON_CHAIN`](super::ON_CHAIN).
 	BadLocation,
 	/// `dataset.validation_every` is below 2.
 	BadSplit,
@@ -168,7 +168,7 @@ impl fmt::Display for SpecError {
 			NoContentHash => f.write_str("the content hash is zero"),
 			EmptyDataset => f.write_str("the data has no bytes"),
 			DatasetTooLarge => write!(f, "the data has more than {MAX_DATASET_BYTES} bytes"),
-			BadLocation => f.write_str("the location must be an http://, https://, iroh://, s3://, gs:// or hf:// URL"),
+			BadLocation => f.write_str("the location must be an http://, https://, iroh://, s3://, gs:// or hf:// URL, or chain:"),
 			BadSplit => f.write_str("one row in how many validates? At least 2"),
 			RowsDisagree => f.write_str(
 				"train_rows and validation_rows do not fit validation_every: of n rows, \

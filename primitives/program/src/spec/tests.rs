@@ -76,7 +76,7 @@ fn files_are_listed() {
 }
 
 #[test]
-fn an_initial_model_may_be_on_chain_and_data_may_not() {
+fn an_initial_model_and_data_may_be_on_chain() {
 	let mut spec = JobSpec::example();
 	let location = Text::new(ON_CHAIN).unwrap();
 	let file = FileRef { location: location.clone(), ..spec.dataset.file() };
@@ -86,8 +86,16 @@ fn an_initial_model_may_be_on_chain_and_data_may_not() {
 	spec.initial_model = Some(beginning_with(FileRef { bytes: 0, ..file }));
 	assert_eq!(spec.clone().check().unwrap_err(), SpecError::BadInitialModel);
 	spec.initial_model = None;
+	spec.dataset.location = location.clone();
+	assert!(spec.clone().check().is_ok());
+	spec.dataset.location = Text::new("chain").unwrap();
+	assert_eq!(spec.clone().check().unwrap_err(), SpecError::BadLocation);
 	spec.dataset.location = location;
-	assert_eq!(spec.check().unwrap_err(), SpecError::BadLocation);
+	spec.dataset.format = DataFormat::Idx;
+	spec.dataset.labels = Some(spec.dataset.file());
+	assert!(spec.clone().check().is_ok());
+	spec.dataset.labels = Some(FileRef { bytes: 0, ..spec.dataset.file() });
+	assert_eq!(spec.check().unwrap_err(), SpecError::BadLabels);
 }
 
 #[test]
