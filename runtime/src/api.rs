@@ -13,6 +13,7 @@ use trainyard_protocol::{
 	relay::RelayView,
 	retention::{KeepingView, Questions, RetainedChunk, RetentionView},
 	stint::{ReportView, StintView},
+	swarm::{PeerView, SwarmId, SwarmView},
 	views::{
 		BlobView, DisputeView, FinalityView, JobView, ListingView, MarketView, QuoteView,
 		StoredView, TrainerView, VerifierView, VersionView,
@@ -151,6 +152,25 @@ sp_api::decl_runtime_apis! {
 
 		/// Returns the values of the pieces that a proposal names which stands.
 		fn federation_pieces(id: FederationId, proposal: u32) -> Option<Pieces>;
+
+		/// Returns the swarm with this number, until it is forgotten.
+		fn swarm(id: SwarmId) -> Option<SwarmView<AccountId>>;
+
+		/// Returns the numbers of swarms on record, at most 1,000 of those after `after`, by number.
+		fn swarms(after: Option<SwarmId>, count: u32) -> Vec<SwarmId>;
+
+		/// Returns a peer of a swarm.
+		fn swarm_peer(id: SwarmId, account: AccountId) -> Option<PeerView<AccountId>>;
+
+		/// Returns the digests of the tickets for which a peer paid this maker, as long as they may be claimed by.
+		fn swarm_paid(id: SwarmId, payer: AccountId, maker: AccountId) -> Vec<H256>;
+
+		/// Returns the peers of a swarm, at most 1,000 of those after `after`, by account.
+		fn swarm_peers(
+			id: SwarmId,
+			after: Option<AccountId>,
+			count: u32,
+		) -> Vec<PeerView<AccountId>>;
 
 		/// Returns the height up to which the chain itself knows that its blocks are final: at most what
 		/// a node knows.

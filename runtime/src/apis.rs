@@ -32,6 +32,7 @@ use trainyard_protocol::{
 	relay::RelayView,
 	retention::{KeepingView, Questions, RetainedChunk, RetentionView},
 	stint::{ReportView, StintView},
+	swarm::{PeerView, SwarmId, SwarmView},
 	views::{
 		BlobView, DisputeView, FinalityView, JobView, ListingView, MarketView, QuoteView,
 		StoredView, TrainerView, VerifierView, VersionView,
@@ -411,6 +412,30 @@ impl_runtime_apis! {
 
 		fn federation_pieces(id: FederationId, proposal: u32) -> Option<Pieces> {
 			crate::Federation::pieces(id, proposal)
+		}
+
+		fn swarm(id: SwarmId) -> Option<SwarmView<AccountId>> {
+			crate::Swarm::view(id)
+		}
+
+		fn swarms(after: Option<SwarmId>, count: u32) -> Vec<SwarmId> {
+			views::swarms(after, count)
+		}
+
+		fn swarm_peer(id: SwarmId, account: AccountId) -> Option<PeerView<AccountId>> {
+			crate::Swarm::peer(id, &account)
+		}
+
+		fn swarm_paid(id: SwarmId, payer: AccountId, maker: AccountId) -> Vec<H256> {
+			crate::Swarm::paid(id, &payer, &maker)
+		}
+
+		fn swarm_peers(
+			id: SwarmId,
+			after: Option<AccountId>,
+			count: u32,
+		) -> Vec<PeerView<AccountId>> {
+			views::swarm_peers(id, after, count)
 		}
 
 		fn final_height() -> BlockNumber {

@@ -134,7 +134,7 @@ pub const VERSION: RuntimeVersion = RuntimeVersion {
 	spec_name: Cow::Borrowed("trainyard"),
 	impl_name: Cow::Borrowed("trainyard"),
 	authoring_version: 1,
-	spec_version: 22,
+	spec_version: 23,
 	impl_version: 0,
 	apis: apis::RUNTIME_API_VERSIONS,
 	transaction_version: 14,
@@ -225,4 +225,7 @@ mod runtime {
 
 	#[runtime::pallet_index(28)]
 	pub type Federation = pallet_federation;
+
+	#[runtime::pallet_index(29)]
+	pub type Swarm = pallet_swarm;
 }

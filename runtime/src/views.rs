@@ -2,7 +2,7 @@
 //! knows.
 
 use crate::{
-	AccountId, Balance, Court, Drilling, Federation, Hashrate, ModelStorage, TaskMarket,
+	AccountId, Balance, Court, Drilling, Federation, Hashrate, ModelStorage, Swarm, TaskMarket,
 	Verification,
 };
 use alloc::vec::Vec;
@@ -13,6 +13,7 @@ use trainyard_protocol::{
 	federation::FederationId,
 	job::Terms,
 	relay::RelayView,
+	swarm::{PeerView, SwarmId},
 	views::{
 		BlobView, DisputeTurn, DisputeView, JobView, ListingView, MarketView, QuoteView,
 		StoredView, TrainerView, VerifierView,
@@ -128,6 +129,16 @@ pub fn listings(after: Option<AccountId>, count: u32) -> Vec<ListingView<Account
 /// Returns the numbers of the federations on record, at most [`MAX_PAGE`] of those after `after`.
 pub fn federations(after: Option<FederationId>, count: u32) -> Vec<FederationId> {
 	Federation::numbers(after, count.min(MAX_PAGE))
+}
+
+/// Returns the numbers of the swarms on record, at most [`MAX_PAGE`] of those after `after`.
+pub fn swarms(after: Option<SwarmId>, count: u32) -> Vec<SwarmId> {
+	Swarm::numbers(after, count.min(MAX_PAGE))
+}
+
+/// Returns peers of a swarm, at most [`MAX_PAGE`] of those after `after`.
+pub fn swarm_peers(id: SwarmId, after: Option<AccountId>, count: u32) -> Vec<PeerView<AccountId>> {
+	Swarm::peers(id, after, count.min(MAX_PAGE))
 }
 
 /// Returns the blob with this root.

@@ -34,6 +34,13 @@ enum Reason {
 	Aggregates,
 	Federation,
 	Proposal,
+	SwarmBudget,
+	Swarm,
+	SwarmSlice,
+	SwarmPeer,
+	SwarmPurse,
+	SwarmClaim,
+	SwarmChallenge,
 }
 
 /// Checks the state of a chain between two blocks.
@@ -70,6 +77,7 @@ fn pallets() -> Result<(), String> {
 	said("model-storage", ModelStorage::do_try_state())?;
 	said("verification", Verification::do_try_state())?;
 	said("federation", Federation::do_try_state())?;
+	said("swarm", Swarm::do_try_state())?;
 	said("court", Court::do_try_state())
 }
 
@@ -126,6 +134,7 @@ fn parts() -> Result<(), String> {
 /// What is on hold, as the pallet of balances has it.
 fn held() -> Holds {
 	use pallet_federation::HoldReason as Rounds;
+	use pallet_swarm::HoldReason as Peers;
 	use pallet_task_market::HoldReason as Market;
 	use pallet_verification::HoldReason as Seats;
 	let mut holds = Holds::new();
@@ -147,12 +156,19 @@ fn held() -> Holds {
 				RuntimeHoldReason::Federation(Rounds::Fees) => Reason::Aggregates,
 				RuntimeHoldReason::Federation(Rounds::Record) => Reason::Federation,
 				RuntimeHoldReason::Federation(Rounds::Proposal) => Reason::Proposal,
+				RuntimeHoldReason::Swarm(Peers::Budget) => Reason::SwarmBudget,
+				RuntimeHoldReason::Swarm(Peers::Record) => Reason::Swarm,
+				RuntimeHoldReason::Swarm(Peers::Slice) => Reason::SwarmSlice,
+				RuntimeHoldReason::Swarm(Peers::Peer) => Reason::SwarmPeer,
+				RuntimeHoldReason::Swarm(Peers::Purse) => Reason::SwarmPurse,
+				RuntimeHoldReason::Swarm(Peers::Claim) => Reason::SwarmClaim,
+				RuntimeHoldReason::Swarm(Peers::Challenge) => Reason::SwarmChallenge,
 			};
 			add(&mut holds, &who, reason, entry.amount);
 		}
 	}
 	// Ours, and one of the sessions. A further reason needs a line in `recorded` as well.
-	assert_eq!(RuntimeHoldReason::VARIANT_COUNT, 14 + 1);
+	assert_eq!(RuntimeHoldReason::VARIANT_COUNT, 21 + 1);
 	holds
 }
 
@@ -220,6 +236,25 @@ fn recorded() -> Holds {
 		for proposal in &federation.proposals {
 			add(&mut holds, &proposal.proposer, Reason::Proposal, proposal.deposit);
 		}
+	}
+	for (_, swarm) in pallet_swarm::Swarms::<Runtime>::iter() {
+		add(&mut holds, &swarm.opener, Reason::SwarmBudget, swarm.budget);
+		add(&mut holds, &swarm.opener, Reason::Swarm, swarm.record);
+	}
+	for (_, doubts) in pallet_swarm::Doubts::<Runtime>::iter() {
+		for challenge in doubts.into_iter().filter_map(|doubt| doubt.challenge) {
+			add(&mut holds, &challenge.challenger, Reason::SwarmChallenge, challenge.deposit);
+		}
+	}
+	for (_, _, slice) in pallet_swarm::Slices::<Runtime>::iter() {
+		add(&mut holds, &slice.owner, Reason::SwarmSlice, slice.deposit);
+	}
+	for (_, who, peer) in pallet_swarm::Peers::<Runtime>::iter() {
+		add(&mut holds, &who, Reason::SwarmPeer, peer.deposit);
+		add(&mut holds, &who, Reason::SwarmPurse, peer.purse);
+	}
+	for (_, _, claim) in pallet_swarm::Claims::<Runtime>::iter() {
+		add(&mut holds, &claim.claimant, Reason::SwarmClaim, claim.held);
 	}
 	for who in pallet_session::NextKeys::<Runtime>::iter_keys() {
 		// Keys of the genesis cost nothing, also where others are set later.
@@ -308,6 +343,9 @@ impl Issuance {
 						burned,
 						..
 					}) => convicted += burned,
+					RuntimeEvent::Swarm(pallet_swarm::Event::Burned { amount, .. }) => {
+						convicted += amount
+					}
 					// A half of what a seat loses that guessed.
 					RuntimeEvent::Verification(pallet_verification::Event::Slashed {
 						amount,

@@ -1,8 +1,8 @@
 //! What can be benchmarked: our own pallets. Those of the SDK come with weights.
 
 use crate::{
-	Court, Drilling, Federation, Finality, Hashrate, ModelStorage, Stints, Submissions, TaskMarket,
-	Verification,
+	Court, Drilling, Federation, Finality, Hashrate, ModelStorage, Stints, Submissions, Swarm,
+	TaskMarket, Verification,
 };
 use alloc::{string::String, vec::Vec};
 use frame_benchmarking::{BenchmarkBatch, BenchmarkConfig, BenchmarkList};
@@ -19,6 +19,7 @@ frame_benchmarking::define_benchmarks!(
 	[pallet_stints, Stints]
 	[pallet_finality, Finality]
 	[pallet_federation, Federation]
+	[pallet_swarm, Swarm]
 );
 
 /// Returns the benchmarks and the storage that they touch; with `extra` also those that make no

@@ -12,5 +12,6 @@ pub mod money;
 pub mod periods;
 pub mod session;
 pub mod stints;
+pub mod swarm;
 pub mod system;
 pub mod tools;

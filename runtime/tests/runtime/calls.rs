@@ -23,7 +23,7 @@ use trainyard_protocol::{
 	pieces::{Leaf, Piece},
 	relay::{Chunk, ChunkOpening, StateChunk, APPEAL_SEATS},
 	seats::Resources,
-	stint,
+	stint, swarm,
 	views::Hardware,
 	vrf::VrfSignature,
 	Text, H256,
@@ -371,7 +371,8 @@ fn samples() -> Vec<RuntimeCall> {
 		bytes: vec![0; 1_024].try_into().unwrap(),
 		path: vec![root; federation::MAX_PATH as usize].try_into().unwrap(),
 	};
-	let pieces = vec![root; federation::MAX_PIECES as usize];
+	let pieces_of = |root| vec![root; federation::MAX_PIECES as usize];
+	let pieces = pieces_of(root);
 	let federations = [
 		pallet_federation::Call::open {
 			template: Box::new(JobSpec::example()),
@@ -389,7 +390,7 @@ fn samples() -> Vec<RuntimeCall> {
 			federation: 0,
 			proposal: 0,
 			chunk: 0,
-			openings: vec![opening; 17].try_into().unwrap(),
+			openings: vec![opening.clone(); 17].try_into().unwrap(),
 		},
 		pallet_federation::Call::refute_piece {
 			federation: 0,
@@ -399,6 +400,117 @@ fn samples() -> Vec<RuntimeCall> {
 			siblings: vec![root; 64].try_into().unwrap(),
 		},
 		pallet_federation::Call::poke { federation: 0 },
+	];
+	let all_pieces = || federation::Pieces::truncate_from(pieces_of(root));
+	let slice = federation::PartData {
+		file: JobSpec::example().dataset.file(),
+		labels: None,
+		train_rows: 1,
+		validation_rows: 1,
+		rows: root,
+	};
+	let slices = || vec![slice.clone(); swarm::MAX_SLICES as usize].try_into().unwrap();
+	let points = vec![swarm::Point::default(); swarm::MAX_POINTS as usize];
+	let pace = swarm::Pace { first: 1, last: 1 };
+	let curve = swarm::Curve::Table(points.try_into().unwrap());
+	let swarm_plan = swarm::Plan {
+		reward: swarm::Reward { curve, pace, floor: 0, stake: 0 },
+		payer: swarm::Payer::Budget,
+		most_per_peer: 0,
+		claim_fee: 0,
+		slice_deposit: 0,
+		open_slices: true,
+		private: true,
+		max_peers: 1,
+		stages: swarm::Stages { collect: 1, show: 1, count: 1, challenge: 1 },
+		ticket_blocks: 1,
+		end: 1,
+		appeal: terms(),
+		max_fee_per_ut: 0,
+	};
+	let signature = sp_core::ed25519::Signature::from_raw([0; 64]);
+	let (payer, maker) = (AccountId::from([0; 32]), AccountId::from([1; 32]));
+	let ticket = swarm::Ticket {
+		swarm: 0,
+		payer: payer.clone(),
+		maker,
+		own: root,
+		remote: root,
+		expires: 0,
+		nonce: 0,
+	};
+	let promise =
+		pallet_swarm::Promise { ticket, signature, own_content: root, own_pieces: all_pieces() };
+	let count = swarm::Count { correct: 0, labels: 1 };
+	let said = pallet_swarm::Said {
+		content: root,
+		pieces: all_pieces(),
+		new: count,
+		base: count,
+		promise: Some(promise),
+	};
+	let payment = swarm::Payment { to: payer, amount: 1, ticket: root, expires: 0 };
+	let start = trainyard_protocol::bundle::Checkpoint {
+		step: 0,
+		state: root,
+		evaluation: trainyard_protocol::bundle::Evaluation::NONE,
+		trace: root,
+	};
+	let leaf = trainyard_protocol::accusation::Leaf {
+		content: trainyard_protocol::accusation::LeafContent::Checkpoint(start),
+		path: vec![root; 2].try_into().unwrap(),
+	};
+	let swarms = [
+		pallet_swarm::Call::open {
+			template: Box::new(JobSpec::example()),
+			slices: slices(),
+			plan: swarm_plan,
+			budget: 0,
+		},
+		pallet_swarm::Call::add_slices { swarm: 0, slices: slices() },
+		pallet_swarm::Call::join {
+			swarm: 0,
+			key: root,
+			signature,
+			roles: 1,
+			location: Text::default(),
+		},
+		pallet_swarm::Call::update { swarm: 0, roles: 1, location: Text::default() },
+		pallet_swarm::Call::announce { swarm: 0, root },
+		pallet_swarm::Call::fund { swarm: 0, amount: 1 },
+		pallet_swarm::Call::pay {
+			swarm: 0,
+			payments: vec![payment; swarm::MAX_PAYMENTS as usize].try_into().unwrap(),
+		},
+		pallet_swarm::Call::leave { swarm: 0 },
+		pallet_swarm::Call::claim { swarm: 0, commitment: root },
+		pallet_swarm::Call::say { swarm: 0, claim: 0, said: Box::new(said), salt },
+		pallet_swarm::Call::challenge {
+			swarm: 0,
+			model: swarm::Model { root, parameters: root },
+			audit_fee: 0,
+		},
+		pallet_swarm::Call::testify {
+			swarm: 0,
+			model: swarm::Model { root, parameters: root },
+			leaf,
+		},
+		pallet_swarm::Call::refute_piece {
+			swarm: 0,
+			claim: 0,
+			which: pallet_swarm::Which::Own,
+			piece: 0,
+			bytes: vec![0; 258 * 1_024].try_into().unwrap(),
+			siblings: vec![root; 64].try_into().unwrap(),
+		},
+		pallet_swarm::Call::refute_mean {
+			swarm: 0,
+			claim: 0,
+			chunk: 0,
+			openings: Box::new([opening.clone(), opening.clone(), opening.clone()]),
+		},
+		pallet_swarm::Call::close { swarm: 0 },
+		pallet_swarm::Call::poke { swarm: 0 },
 	];
 	let place = Place::Ends { target };
 	let witness = Witness::Result { result: 0, element: 0 };
@@ -423,6 +535,7 @@ fn samples() -> Vec<RuntimeCall> {
 	all.extend(drilling.into_iter().map(RuntimeCall::from));
 	all.extend(stints.into_iter().map(RuntimeCall::from));
 	all.extend(federations.into_iter().map(RuntimeCall::from));
+	all.extend(swarms.into_iter().map(RuntimeCall::from));
 	all.extend(court.into_iter().map(RuntimeCall::from));
 	all
 }
@@ -458,6 +571,7 @@ fn every_call_of_ours_has_a_weight_and_fits_a_block() {
 	expect("Verification", pallet_verification::Call::<Runtime>::get_call_names());
 	expect("Drilling", pallet_drilling::Call::<Runtime>::get_call_names());
 	expect("Court", pallet_court::Call::<Runtime>::get_call_names());
+	expect("Swarm", pallet_swarm::Call::<Runtime>::get_call_names());
 	expect("Federation", pallet_federation::Call::<Runtime>::get_call_names());
 	expect("Stints", pallet_stints::Call::<Runtime>::get_call_names());
 	assert_eq!(seen, all, "a call is missing from the samples");

@@ -29,7 +29,7 @@ fn layout() -> Layout {
 }
 
 /// A file of the model whose numbers follow from `seed`.
-fn model(seed: u32) -> Vec<u8> {
+pub(crate) fn model(seed: u32) -> Vec<u8> {
 	let layout = layout();
 	let mut bytes = layout.header.clone();
 	let mut at = 0u32;
@@ -42,7 +42,7 @@ fn model(seed: u32) -> Vec<u8> {
 }
 
 /// Lets `who` store a file.
-fn store(chain: &mut Chain, who: Sr25519Keyring, bytes: &[u8]) -> H256 {
+pub(crate) fn store(chain: &mut Chain, who: Sr25519Keyring, bytes: &[u8]) -> H256 {
 	let blob = Chunked::new(bytes);
 	let (size, content) = (bytes.len() as u64, blob.content);
 	assert_ok!(

@@ -194,10 +194,13 @@ pub(crate) fn committee(
 		let reveal = pallet_verification::Call::reveal { job, findings, paths, salt: SALT };
 		assert_ok!(chain.call(*verifier, reveal));
 	}
-	run_until(chain, job, "opening", |view| {
-		matches!(phase(view), Some(AuditPhase::Opening { .. }))
+	let next = run_until(chain, job, "opening or window", |view| {
+		matches!(phase(view), Some(AuditPhase::Opening { .. } | AuditPhase::Standing { .. }))
 	});
-	assert_ok!(chain.call(Alice, bundle.opens(job).expect("it is forced")));
+	// A result of one segment may have nothing that is forced.
+	if matches!(phase(&next), Some(AuditPhase::Opening { .. })) {
+		assert_ok!(chain.call(Alice, bundle.opens(job).expect("it is forced")));
+	}
 	run_until(chain, job, "window", |view| matches!(phase(view), Some(AuditPhase::Standing { .. })))
 }
 

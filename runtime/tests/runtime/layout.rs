@@ -38,6 +38,7 @@ fn pallet_indices() {
 			(26, "Stints"),
 			(27, "Finality"),
 			(28, "Federation"),
+			(29, "Swarm"),
 		]
 	);
 }
@@ -146,6 +147,27 @@ fn call_indices() {
 	assert_eq!(
 		calls::<pallet_federation::Call<Runtime>>(),
 		["open", "cancel", "propose", "refute", "refute_piece", "poke"]
+	);
+	assert_eq!(
+		calls::<pallet_swarm::Call<Runtime>>(),
+		[
+			"open",
+			"add_slices",
+			"join",
+			"update",
+			"announce",
+			"fund",
+			"pay",
+			"leave",
+			"claim",
+			"say",
+			"challenge",
+			"testify",
+			"refute_piece",
+			"refute_mean",
+			"close",
+			"poke",
+		]
 	);
 	assert_eq!(
 		calls::<pallet_court::Call<Runtime>>(),

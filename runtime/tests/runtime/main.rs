@@ -15,3 +15,4 @@ mod periods;
 mod presets;
 mod stints;
 mod storage;
+mod swarm;
