@@ -36,6 +36,7 @@ mod forced;
 pub mod keys;
 mod queries;
 pub mod seat;
+pub mod swarm;
 mod transact;
 mod vrf;
 

@@ -33,7 +33,7 @@ mod units;
 pub use blake3::Hash;
 pub use download::{download, DownloadError, Fetched, Source, SourceError, Wanted};
 pub use index::{Index, PartHash};
-pub use iroh::{EndpointId, SecretKey};
+pub use iroh::{EndpointId, SecretKey, Signature};
 pub use location::{Location, NotALocation, Relay, SCHEME};
 pub use node::{Node, NodeError, OpenError, Options, Stream};
 pub use pace::Pace;

@@ -481,23 +481,27 @@ impl Home {
 	/// Returns the key by which others know this machine's endpoint, made when it is first asked for:
 	/// locations on chain name it.
 	pub fn endpoint_key(&self) -> Result<SecretKey, StoreError> {
-		let path = self.root.join(ENDPOINT_KEY_FILE);
-		let wrong =
-			|reason: &str| StoreError::Damaged { path: path.clone(), reason: reason.into() };
-		match std::fs::read_to_string(&path) {
-			Ok(text) => {
-				let bytes = hex::decode(text.trim()).ok().and_then(|bytes| bytes.try_into().ok());
-				let bytes: [u8; 32] = bytes.ok_or_else(|| wrong("not 64 hex digits"))?;
-				Ok(SecretKey::from_bytes(&bytes))
-			}
-			Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
-				let key = SecretKey::generate();
-				let text = format!("{}\n", hex::encode(key.to_bytes()));
-				files::write_private(&path, text.as_bytes())?;
-				Ok(key)
-			}
-			Err(e) => Err(wrong(&e.to_string())),
+		endpoint_key(&self.root)
+	}
+}
+
+/// Returns the key of the endpoint that works in this folder, made when it is first asked for.
+pub(crate) fn endpoint_key(folder: &Path) -> Result<SecretKey, StoreError> {
+	let path = folder.join(ENDPOINT_KEY_FILE);
+	let wrong = |reason: &str| StoreError::Damaged { path: path.clone(), reason: reason.into() };
+	match std::fs::read_to_string(&path) {
+		Ok(text) => {
+			let bytes = hex::decode(text.trim()).ok().and_then(|bytes| bytes.try_into().ok());
+			let bytes: [u8; 32] = bytes.ok_or_else(|| wrong("not 64 hex digits"))?;
+			Ok(SecretKey::from_bytes(&bytes))
 		}
+		Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+			let key = SecretKey::generate();
+			let text = format!("{}\n", hex::encode(key.to_bytes()));
+			files::write_private(&path, text.as_bytes())?;
+			Ok(key)
+		}
+		Err(e) => Err(wrong(&e.to_string())),
 	}
 }
 
@@ -507,7 +511,7 @@ fn short(hash: &H256) -> String {
 }
 
 /// Reads a value from a JSON file; `None` where there is none.
-pub(in crate::roles) fn load<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, StoreError> {
+pub(crate) fn load<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, StoreError> {
 	if !path.exists() {
 		return Ok(None);
 	}
@@ -518,7 +522,7 @@ pub(in crate::roles) fn load<T: DeserializeOwned>(path: &Path) -> Result<Option<
 }
 
 /// Writes what [`load`] reads; it is on disk when this returns.
-pub(in crate::roles) fn save<T: Serialize>(path: &Path, value: &T) -> Result<(), StoreError> {
+pub(crate) fn save<T: Serialize>(path: &Path, value: &T) -> Result<(), StoreError> {
 	let mut bytes = serde_json::to_vec_pretty(value)
 		.map_err(|e| StoreError::Damaged { path: path.to_owned(), reason: e.to_string() })?;
 	bytes.push(b'\n');

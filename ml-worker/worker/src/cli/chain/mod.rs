@@ -6,6 +6,7 @@ mod federate;
 mod model;
 mod project;
 mod show;
+mod swarm;
 mod verifier_status;
 mod work;
 
@@ -57,6 +58,9 @@ pub enum ChainCommand {
 	/// mean of each round; goes on after a restart. Exit code 0: all rounds have a model, 1: it ended before, 2: it
 	/// could not be opened or followed
 	Federate(Box<federate::Federate>),
+	/// Trains one model among peers that nobody coordinates, and is paid for what makes it better
+	#[command(subcommand)]
+	Swarm(Box<swarm::SwarmCommand>),
 	/// Trains jobs from the market; goes on after a restart
 	Trainer(OnDevice<TrainerArgs>),
 	/// Checks results that it is drawn for; goes on after a restart
@@ -191,6 +195,7 @@ impl ChainCommand {
 		let result = match self {
 			Self::Submit(args) => args.run().await,
 			Self::Federate(args) => args.run().await,
+			Self::Swarm(command) => command.run().await,
 			Self::Trainer(role) => role.run(|_| None, trainer::run).await,
 			Self::Verifier(role) => role.run(|_| None, verifier::run).await,
 			Self::Whistleblower(role) => role.run(|_| None, whistleblower::run).await,
@@ -346,6 +351,21 @@ mod tests {
 			 --stop-if-tainted --aggregate-fee 1 --listen 127.0.0.1:0 --public-url http://h --dir d --out m --json",
 			"x federate job.toml --part a --part b --location-base http://h/parts --no-follow --suri //Bob",
 			"x federate --watch 3 --suri //Bob --dir d",
+			"x swarm open swarm.toml --suri //Alice --dir d --json",
+			"x swarm run 3 --suri //Bob --dir d --data a.csv --data b.csv --roles train,mix --passes 2 --batch 4 \
+			 --iroh-listen 127.0.0.1:0 --allow-private-locations --json",
+			"x swarm run 3 --suri //Bob --dir d --iroh-relay https://relay.example",
+			"x swarm join 3 --suri //Bob --dir d --roles data",
+			"x swarm show",
+			"x swarm show 3 --json",
+			"x swarm debts 3 --dir d --json",
+			"x swarm fund 3 2.5 --suri //Bob",
+			"x swarm leave 3 --suri //Bob",
+			"x swarm close 3 --suri //Alice",
+			"x swarm claim 3 --dir d --suri //Bob",
+			"x swarm claim 3 --dir d --suri //Bob \
+			 --ticket 5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f",
+			"x swarm watch 3 --suri //Alice --dir d",
 			"x trainer --node ws://127.0.0.1:9944 --suri //Alice --dir /tmp/a --listen 127.0.0.1:0 \
 			 --public-url http://127.0.0.1:1 --min-price 0.5 --max-ut 2 --max-parallel 2 \
 			 --test-only-cheat 3 --bond 100",
@@ -424,6 +444,11 @@ mod tests {
 		for line in [
 			"x offer --suri //Alice",
 			"x federate --suri //Alice",
+			"x swarm",
+			"x swarm run 3",
+			"x swarm run 3 --dir d --roles cook",
+			"x swarm claim 3",
+			"x swarm fund 3",
 			"x federate job.toml --watch 3",
 			"x federate job.toml --redundancy 9",
 			"x federate job.toml --parts 0",

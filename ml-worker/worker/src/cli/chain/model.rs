@@ -77,7 +77,7 @@ async fn usual_period(chain: &Chain) -> anyhow::Result<u32> {
 }
 
 /// Reads a root: 64 hex digits, with or without 0x.
-fn parse_root(text: &str) -> Result<H256, String> {
+pub(super) fn parse_root(text: &str) -> Result<H256, String> {
 	H256::from_str(text.trim_start_matches("0x")).map_err(|_| {
 		"a root has 64 hex digits, like 0x5f…; `trainyard hash FILE` prints that of a file, and \
 		 `trainyard model ls --all` lists those on chain"

@@ -56,7 +56,7 @@ pub(super) fn is_iroh(url: &str) -> bool {
 
 impl Locations {
 	/// Returns what decides about addresses; none where all are allowed.
-	pub(super) fn only(self) -> Option<fn(std::net::IpAddr) -> bool> {
+	pub(crate) fn only(self) -> Option<fn(std::net::IpAddr) -> bool> {
 		match self {
 			Self::Public => Some(locations::is_public),
 			Self::Any => None,

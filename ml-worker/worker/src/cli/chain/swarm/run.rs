@@ -1,0 +1,128 @@
+//! `trainyard swarm run`.
+
+use super::{sum_of, One, RoleArg};
+use crate::{
+	args::DeviceArgs,
+	roles::{fetch::LocationArgs, report::Reporter},
+	swarm::{
+		board::Board,
+		peer::{Options, Peer},
+		position::Folder,
+	},
+};
+use anyhow::bail;
+use std::{net::SocketAddr, path::PathBuf, process::ExitCode, time::Duration};
+use tracing::warn;
+use trainyard_transport::{Location, Node, Options as Endpoint, Relay, SecretKey};
+
+/// How long a start waits for the relay.
+const RELAY_PATIENCE: Duration = Duration::from_secs(10);
+
+/// Options of `trainyard swarm run`.
+#[derive(Debug, clap::Args)]
+pub struct Run {
+	#[command(flatten)]
+	one: One,
+	/// Folder of the peer: key, models, tickets and position. One process for each
+	#[arg(long, value_name = "DIR")]
+	dir: PathBuf,
+	/// A file of data in the format of the swarm, once for each slice. Without any, the peer begins with the
+	/// model of another one and trains on slices that others serve, where the swarm is not private
+	#[arg(long, value_name = "FILE")]
+	data: Vec<PathBuf>,
+	/// What it does: data, train, mix
+	#[arg(long, value_name = "ROLES", value_delimiter = ',', default_value = "data,train,mix")]
+	roles: Vec<RoleArg>,
+	/// How often it trains on each slice before it only mixes; 0 for as long as the swarm runs
+	#[arg(long, value_name = "N", default_value_t = 3)]
+	passes: u32,
+	/// Debts that are paid together; what is owed for a ticket that ends soon is paid anyway
+	#[arg(long, value_name = "N", default_value_t = 8)]
+	batch: usize,
+	/// Slices that are taken from others, at most
+	#[arg(long, value_name = "N", default_value_t = 8)]
+	slices: usize,
+	/// Relay (https://HOST[:PORT]) at which it waits for those who cannot reach it directly
+	#[arg(long, value_name = "URL")]
+	iroh_relay: Option<Relay>,
+	/// UDP address on which it listens [default: a free port on all interfaces]
+	#[arg(long, value_name = "ADDRESS")]
+	iroh_listen: Option<SocketAddr>,
+	/// Address at which others reach it directly, where it is known: that of a port which a router leads here.
+	/// Several may be given
+	#[arg(long, value_name = "ADDRESS")]
+	iroh_address: Vec<SocketAddr>,
+	#[command(flatten)]
+	locations: LocationArgs,
+	#[command(flatten)]
+	device: DeviceArgs,
+	/// One JSON object per event
+	#[arg(long)]
+	json: bool,
+}
+
+impl Run {
+	pub(super) async fn run(self) -> anyhow::Result<ExitCode> {
+		self.device.choose()?;
+		let board = self.one.board().await?;
+		let locations = self.locations.locations(board.sender().chain()).await?;
+		let (folder, position) = Folder::open(&self.dir, board.genesis(), self.one.id)?;
+		let key = folder.key()?;
+		let (node, location) = self.endpoint(key.clone(), locations.only()).await?;
+		let report = Reporter::new("swarm", self.json, Some(&folder.path("events.jsonl")));
+		let options = Options {
+			roles: sum_of(&self.roles),
+			data: self.data.clone(),
+			passes: self.passes,
+			batch: self.batch,
+			slices: self.slices,
+			locations,
+			..Options::default()
+		};
+		let place = (folder, position, key);
+		let peer = Peer::open(board, place, (node, &location), options, report).await?;
+		tokio::select! {
+			ended = peer.run() => ended?,
+			stopped = tokio::signal::ctrl_c() => {
+				stopped?;
+				println!("stopped; the same command goes on where it was");
+			}
+		}
+		Ok(ExitCode::SUCCESS)
+	}
+
+	/// Makes the endpoint, and says where it is.
+	async fn endpoint(
+		&self,
+		key: SecretKey,
+		public_only: Option<fn(std::net::IpAddr) -> bool>,
+	) -> anyhow::Result<(Node, Location)> {
+		let over = self.locations.over();
+		let node = Node::bind(Endpoint {
+			listen: self.iroh_listen,
+			relay: self.iroh_relay.clone(),
+			authorities: over.authorities,
+			public_only,
+			relay_only: over.relay_only,
+			announced: self.iroh_address.clone(),
+			..Endpoint::new(key)
+		})
+		.await?;
+		let mut addresses = self.iroh_address.clone();
+		let listens = self.iroh_listen.is_some_and(|address| !address.ip().is_unspecified());
+		if addresses.is_empty() && listens {
+			addresses = node.sockets();
+		}
+		let location = node.location(addresses);
+		if !location.leads_there() {
+			bail!(
+				"nobody could reach this peer: name a relay at which it waits (--iroh-relay https://...), or the \
+				 address of a UDP port that leads here (--iroh-listen, --iroh-address)"
+			);
+		}
+		if tokio::time::timeout(RELAY_PATIENCE, node.waits_at_relay()).await.is_err() {
+			warn!("the relay does not answer; the endpoint goes on trying");
+		}
+		Ok((node, location))
+	}
+}

@@ -1,0 +1,174 @@
+//! Asks other peers, over iroh, and waits no longer for one than answers usually take.
+
+use super::{
+	deadlines::Deadlines,
+	models::root_of_parts,
+	wire::{self, Answer, Question},
+};
+use std::{
+	io,
+	path::Path,
+	sync::{Arc, Mutex, PoisonError},
+	time::{Duration, Instant},
+};
+use tokio::time::timeout;
+use trainyard_protocol::H256;
+use trainyard_transport::{
+	download, DownloadError, Index, Location, Node, OpenError, Pace, Source, SourceError, Wanted,
+};
+
+/// How long answers are waited for: at first, at least, and at most.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+	/// For an answer to a question.
+	pub answer: [Duration; 3],
+	/// For a model or a slice.
+	pub bring: [Duration; 3],
+}
+
+impl Default for Patience {
+	fn default() -> Self {
+		let times = |first, least, most| [first, least, most].map(Duration::from_millis);
+		Self { answer: times(10_000, 2_000, 60_000), bring: times(300_000, 10_000, 3_600_000) }
+	}
+}
+
+/// Why somebody did not answer as it should.
+#[derive(Debug, thiserror::Error)]
+pub enum ContactError {
+	/// It cannot be reached.
+	#[error("it cannot be reached: {0}")]
+	Unreachable(#[from] OpenError),
+	/// It says something that cannot be understood, or the connection broke off.
+	#[error("it does not answer as a peer does: {0}")]
+	Broken(#[from] io::Error),
+	/// It took longer than others do.
+	#[error("it did not answer within {0:.1?}")]
+	Late(Duration),
+	/// It does not give the model.
+	#[error("it says no: {0}")]
+	Refused(String),
+	/// It answered another question.
+	#[error("it answers another question than was asked")]
+	Senseless,
+	/// Nobody gave the file.
+	#[error("nobody gave it: {}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+	Sources(Vec<SourceError>),
+	/// A local file cannot be written.
+	#[error("cannot write {path}: {why}")]
+	Local {
+		/// The file.
+		path: String,
+		/// What the system said.
+		why: io::Error,
+	},
+}
+
+/// Asks others. Clones share what is known of the times that answers take.
+#[derive(Clone)]
+pub struct Contact {
+	node: Node,
+	answers: Arc<Mutex<Deadlines>>,
+	bringing: Arc<Mutex<Deadlines>>,
+}
+
+/// What a file must be.
+#[derive(Clone, Copy, Debug)]
+pub enum Expected {
+	/// A model of this length with this root.
+	Model {
+		/// The root that was announced.
+		root: H256,
+		/// Its length in bytes.
+		bytes: u64,
+	},
+	/// A file of this length, which is checked when it is here.
+	File(u64),
+}
+
+impl Expected {
+	fn is(&self, index: &Index) -> bool {
+		let [part] = &index.parts[..] else { return false };
+		let whole = index.head.is_empty();
+		match *self {
+			Self::Model { root, bytes } => {
+				whole && part.bytes == bytes && root_of_parts(bytes, part.hash.as_bytes()) == root
+			}
+			Self::File(bytes) => whole && part.bytes == bytes,
+		}
+	}
+
+	fn bytes(&self) -> u64 {
+		match *self {
+			Self::Model { bytes, .. } | Self::File(bytes) => bytes,
+		}
+	}
+}
+
+fn deadlines([first, least, most]: [Duration; 3]) -> Arc<Mutex<Deadlines>> {
+	Arc::new(Mutex::new(Deadlines::new(first, least, most)))
+}
+
+fn limit(deadlines: &Mutex<Deadlines>, missed: u32) -> Duration {
+	deadlines.lock().unwrap_or_else(PoisonError::into_inner).limit(missed)
+}
+
+fn seen(deadlines: &Mutex<Deadlines>, begun: Instant) {
+	deadlines.lock().unwrap_or_else(PoisonError::into_inner).seen(begun.elapsed());
+}
+
+impl Contact {
+	/// Asks from this endpoint.
+	pub fn new(node: Node, patience: Patience) -> Self {
+		Self { node, answers: deadlines(patience.answer), bringing: deadlines(patience.bring) }
+	}
+
+	/// Returns the endpoint.
+	pub fn node(&self) -> &Node {
+		&self.node
+	}
+
+	/// Asks somebody who did not answer in time so often in a row.
+	pub async fn ask(
+		&self,
+		to: &Location,
+		question: &Question,
+		missed: u32,
+	) -> Result<Answer, ContactError> {
+		let (begun, most) = (Instant::now(), limit(&self.answers, missed));
+		let asking = async {
+			let mut stream = self.node.open(to).await?;
+			Ok::<_, ContactError>(wire::ask(&mut stream, question).await?)
+		};
+		let answer = timeout(most, asking).await.map_err(|_| ContactError::Late(most))??;
+		seen(&self.answers, begun);
+		Ok(answer)
+	}
+
+	/// Brings a file from all of these at once into `part`; what came stays there where not all of it did, and
+	/// the next call for the same file goes on with it. Returns for each source why it was given up, if it was.
+	pub async fn bring(
+		&self,
+		expected: Expected,
+		sources: &[Source],
+		part: &Path,
+		missed: u32,
+	) -> Result<Vec<Option<SourceError>>, ContactError> {
+		let (begun, most) = (Instant::now(), limit(&self.bringing, missed));
+		let accept = |index: &Index| expected.is(index);
+		let silence = limit(&self.answers, missed);
+		let pace = Pace { silence, ..Pace::default() };
+		let wanted = Wanted { part, sources, limit: expected.bytes(), accept: &accept, pace };
+		let brought = timeout(most, download(&self.node, &wanted)).await;
+		match brought.map_err(|_| ContactError::Late(most))? {
+			Ok(fetched) => {
+				seen(&self.bringing, begun);
+				Ok(fetched.given_up)
+			}
+			Err(DownloadError::Sources(errors)) => Err(ContactError::Sources(errors)),
+			Err(DownloadError::Local { path, source }) => {
+				Err(ContactError::Local { path: path.display().to_string(), why: source })
+			}
+		}
+	}
+}

@@ -1,0 +1,57 @@
+//! Says what turns came to.
+
+use super::{
+	board::Board,
+	peer::{Peer, Turn},
+};
+use serde_json::json;
+use trainyard_client::amount;
+use trainyard_protocol::swarm::Count;
+
+impl<B: Board> Peer<B> {
+	/// Says what a turn came to.
+	pub(super) fn tell(&self, turn: &Turn) {
+		let percent = |count: &Count| f64::from(count.score()) / 10_000.0;
+		let root = self.position.own.map(|own| own.root);
+		let (event, text, fields) = match turn {
+			Turn::Began(Some(maker)) => {
+				("began", format!("begins with the model of {maker}"), json!({ "maker": maker }))
+			}
+			Turn::Began(None) => ("began", "begins with the best model on chain".into(), json!({})),
+			Turn::TookSlice(from) => {
+				("took_slice", format!("took a slice of {from}"), json!({ "from": from }))
+			}
+			Turn::Trained(count) => (
+				"trained",
+				format!("trained; gets {:.2} % right", percent(count)),
+				json!({ "correct": count.correct, "labels": count.labels, "model": root }),
+			),
+			Turn::Better { maker, before, after, owed } => (
+				"mixed",
+				format!(
+					"the mean with the model of {maker} gets {:.2} % right, {:.2} % before; owes {}",
+					percent(after),
+					percent(before),
+					amount::format(*owed)
+				),
+				json!({
+					"maker": maker, "before": before, "after": after, "owed": owed.to_string(), "model": root
+				}),
+			),
+			Turn::InVain(maker) => (
+				"in_vain",
+				format!("the mean with the model of {maker} is no better"),
+				json!({ "maker": maker }),
+			),
+			Turn::Failed { who, why } => {
+				("failed_peer", format!("{who}: {why}"), json!({ "who": who, "why": why }))
+			}
+			Turn::Dropped { who, why } => {
+				("dropped", format!("{who} is dropped: {why}"), json!({ "who": who, "why": why }))
+			}
+			Turn::Ended => ("ended", "the swarm has ended".into(), json!({})),
+			Turn::Nothing => return,
+		};
+		self.report.general(event, &text, fields);
+	}
+}
