@@ -15,6 +15,7 @@ mod random;
 mod report;
 mod scene;
 mod states;
+mod swarms;
 mod transcripts;
 mod world;
 
@@ -59,6 +60,12 @@ enum Command {
 		/// Seed of the sequence: the same seed makes the same calls.
 		#[arg(long, default_value_t = 1)]
 		seed: u64,
+	},
+	/// Counts what swarms of so many peers cost on chain.
+	Swarms {
+		/// How many peers.
+		#[arg(long, num_args = 1.., default_values_t = [20, 200, 20_000], value_parser = clap::value_parser!(u32).range(2..))]
+		peers: Vec<u32>,
 	},
 	/// Plays disputes of every operator and of everything else that can be false, each with a cheat and
 	/// with a false accuser, and prints their transcripts: transactions, bytes, weight, fees, money.
@@ -118,6 +125,15 @@ fn main() {
 				std::process::exit(1);
 			}
 		},
+		Command::Swarms { peers } => {
+			let all: Vec<_> = peers.into_iter().map(swarms::cost).collect();
+			match json {
+				true => {
+					println!("{}", serde_json::to_string(&all).expect("it has no keys but strings"))
+				}
+				false => swarms::table(&all),
+			}
+		}
 		Command::Transcripts { operator: only, table, write, page, check } => {
 			let options = transcripts::Options { only, json, table, write, page, check };
 			if let Err(problem) = transcripts::run(&options) {

@@ -5,6 +5,7 @@
 //! averaging are those of the chain, in strict arithmetic, so the tables are the same on every machine.
 //! `docs/swarm.md` has them.
 
+mod bets;
 mod compression;
 mod data;
 mod model;
@@ -33,7 +34,7 @@ struct Cli {
 	check: Option<PathBuf>,
 }
 
-/// What is played: one of both.
+/// What is played: one of these.
 #[derive(Args)]
 #[group(required = true, multiple = false)]
 struct What {
@@ -44,6 +45,9 @@ struct What {
 	/// Trains a transformer by outer steps over compressed updates, and over whole ones beside it.
 	#[arg(long, conflicts_with_all = ["json", "check"])]
 	compression: bool,
+	/// Computes what luck brings whoever claims without a gain, by the rule of the chain.
+	#[arg(long, conflicts_with = "json")]
+	bets: bool,
 }
 
 fn main() -> ExitCode {
@@ -73,7 +77,10 @@ fn played(cli: &Cli) -> Result<Vec<String>> {
 		fs::read_to_string(page).with_context(|| format!("cannot read {}", page.display()))
 	});
 	let page = page.transpose()?;
-	let mut found = paper::run(cli.size)?;
+	let mut found = match cli.what.bets {
+		true => paper::Found { text: bets::table()?, ..Default::default() },
+		false => paper::run(cli.size)?,
+	};
 	match cli.json {
 		true => println!("{}", serde_json::Value::Object(found.json)),
 		false => print!("{}", found.text),
