@@ -64,7 +64,7 @@ ticket_blocks = 400
 stages = { collect = 8, show = 30, count = 40, challenge = 25 }
 [reward]
 curve = { linear = { factor = "20" } }
-floor = 0.2
+floor = 0.05
 stake = "10"
 `,
 	);
@@ -103,11 +103,11 @@ const told = (process, wanted) =>
 		.filter(({ event }) => event === wanted);
 
 /** Starts a peer with rows of its own. */
-async function run(id, suri, data, more = []) {
+async function run(id, suri, data, more = [], again = '') {
 	const name = suri.replaceAll('/', '');
 	const listen = `127.0.0.1:${await anyPort()}`;
 	const args = ['run', `${id}`, '--dir', dir(name), '--data', data, '--iroh-listen', listen, ...more];
-	const process = swarm(name, args, suri);
+	const process = swarm(`${name}${again}`, args, suri);
 	peers.set(suri, process);
 	return process;
 }
@@ -216,7 +216,7 @@ describe('swarms', { timeout: 1_500_000 }, () => {
 		);
 		const victim = PEERS[1];
 		await peers.get(victim).kill();
-		const again = await run(0, victim, files.own[1], ['--batch', '2']);
+		const again = await run(0, victim, files.own[1], ['--batch', '2'], '-again');
 		await until('it goes on', 120, () => told(again, 'mixed').length + told(again, 'in_vain').length > 0, check);
 		assert.equal(told(again, 'joined').length, 0, 'it is a peer already');
 		await until('somebody paid', 240, async () => (await happened('Paid')).length > 0, check);

@@ -417,8 +417,9 @@ impl<B: Board> Peer<B> {
 	pub(super) async fn announce(&mut self) -> Result<(), PeerError> {
 		let Some(own) = self.position.own else { return Ok(()) };
 		let seen = self.service.seen();
+		// A model with which several begin is that of whoever said so first.
 		let known = |peer: &PeerView| peer.models.iter().any(|(root, _)| *root == own.root);
-		if self.on_chain(&seen).is_some_and(known) {
+		if seen.peers.iter().any(known) {
 			return Ok(());
 		}
 		let place = self.on_chain(&seen).map(|peer| &peer.models);
@@ -434,9 +435,13 @@ impl<B: Board> Peer<B> {
 		if oldest.is_some_and(held) {
 			return Ok(());
 		}
-		self.service.board().announce(&own.root).await?;
-		self.service.refresh().await?;
-		Ok(())
+		let announced = self.service.board().announce(&own.root).await;
+		let seen = self.service.refresh().await?;
+		match announced {
+			// Somebody was first meanwhile.
+			Err(_) if seen.peers.iter().any(known) => Ok(()),
+			announced => Ok(announced?),
+		}
 	}
 
 	/// Asks others in the background whether they are there, and what they have.

@@ -291,6 +291,13 @@ impl Board for Seat {
 	}
 
 	async fn announce(&self, root: &H256) -> Result<(), BoardError> {
+		self.with(|world| {
+			let mut roots = world.peers.iter().flat_map(|peer| &peer.models);
+			match roots.any(|(known, _)| known == root) {
+				true => Err("a peer announced this model before"),
+				false => Ok(()),
+			}
+		})?;
 		self.mine(|peer, height| {
 			peer.models.push((*root, height));
 			let over = peer.models.len().saturating_sub(MAX_ANNOUNCED as usize);
