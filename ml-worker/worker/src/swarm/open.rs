@@ -328,9 +328,11 @@ stake = "2"
 		let job = job.replace("data/digits.csv\"  ", &format!("{examples}/data/digits.csv\""));
 		std::fs::write(dir.path().join("job.toml"), job).unwrap();
 		let digits = std::fs::read_to_string(format!("{examples}/data/digits.csv")).unwrap();
-		let lines: Vec<&str> = digits.lines().collect();
-		for (name, part) in ["a.csv", "b.csv"].iter().zip(lines.chunks(600)) {
-			std::fs::write(dir.path().join(name), part.join("\n") + "\n").unwrap();
+		let (header, rows) = digits.split_once('\n').unwrap();
+		let rows: Vec<&str> = rows.lines().collect();
+		for (name, part) in ["a.csv", "b.csv"].iter().zip(rows.chunks(600)) {
+			let text = format!("{header}\n{}\n", part.join("\n"));
+			std::fs::write(dir.path().join(name), text).unwrap();
 		}
 		std::fs::write(dir.path().join("swarm.toml"), text).unwrap();
 		dir
@@ -382,7 +384,7 @@ stake = "2"
 		let refused = |rows: usize| {
 			let dir = written(SWARM);
 			let text = std::fs::read_to_string(dir.path().join("b.csv")).unwrap();
-			let some: Vec<&str> = text.lines().take(rows).collect();
+			let some: Vec<&str> = text.lines().take(rows + 1).collect();
 			std::fs::write(dir.path().join("b.csv"), some.join("\n") + "\n").unwrap();
 			let file = load(&dir.path().join("swarm.toml")).unwrap();
 			slices(&file, dir.path()).unwrap_err().to_string()

@@ -187,6 +187,8 @@ pub struct Peer<B: Board> {
 	pub(super) totals: BTreeMap<AccountId32, Balance>,
 	/// Models of others that are kept, the last ones first.
 	pub(super) remotes: Vec<H256>,
+	/// Why its last model was not announced.
+	refusal: Option<String>,
 	_server: Server,
 }
 
@@ -241,6 +243,7 @@ impl<B: Board> Peer<B> {
 			location,
 			totals: BTreeMap::new(),
 			remotes,
+			refusal: None,
 			_server,
 		};
 		peer.service.signed(&peer.position.signed);
@@ -440,7 +443,20 @@ impl<B: Board> Peer<B> {
 		match announced {
 			// Somebody was first meanwhile.
 			Err(_) if seen.peers.iter().any(known) => Ok(()),
-			announced => Ok(announced?),
+			Err(e) if e.is_final() => Err(e.into()),
+			// It trains on, and tries again at its next turn.
+			Err(e) => {
+				let text = e.to_string();
+				if self.refusal.as_ref() != Some(&text) {
+					warn!("{text}; trying again");
+					self.refusal = Some(text);
+				}
+				Ok(())
+			}
+			Ok(()) => {
+				self.refusal = None;
+				Ok(())
+			}
 		}
 	}
 

@@ -7,7 +7,7 @@ use trainyard_protocol::{
 	audit::Decision,
 	job::{Balance, Fate, JobState, Terms},
 };
-use trainyard_traits::{Conviction, JobStanding, PostedJobs};
+use trainyard_traits::{Conviction, JobEnd, JobStanding, PostedJobs};
 
 fn spec() -> CheckedSpec {
 	JobSpec::noisy_example().check().unwrap()
@@ -21,15 +21,20 @@ fn post_for(who: AccountId, terms: Terms, most: Balance) -> Result<u32, sp_runti
 	<TaskMarket as PostedJobs<AccountId>>::post(&who, spec(), terms, most)
 }
 
-fn check_for(terms: Terms, most: Balance) -> sp_runtime::DispatchResult {
+fn ended(id: u32) -> Option<JobEnd> {
+	<TaskMarket as PostedJobs<AccountId>>::ended(id)
+}
+
+fn check_for(terms: Terms, most: Balance) -> Result<Balance, sp_runtime::DispatchError> {
 	<TaskMarket as PostedJobs<AccountId>>::check(&SUBMITTER, &spec(), &terms, most)
 }
 
 #[test]
 fn a_job_is_posted_by_the_rules_for_everybody() {
 	run(|| {
-		assert_ok!(check_for(terms(2), Balance::MAX));
+		let escrow = check_for(terms(2), Balance::MAX).unwrap();
 		let id = post_for(SUBMITTER, terms(2), Balance::MAX).unwrap();
+		assert_eq!(escrow, job(id).quote.escrow);
 		let own = post(2);
 		assert_eq!(
 			job(id).quote.escrow,
@@ -57,8 +62,12 @@ fn a_job_agrees_when_it_is_audited_and_all_that_revealed_did_the_same() {
 	run(|| {
 		let id = auditing(&[(11, 1), (12, 1)]);
 		assert_eq!(standing(id), JobStanding::Agreed(model_of(1)));
+		assert_eq!(ended(id), None);
 		decide(id, &[Decision::Accepted], &VERIFIERS);
 		run_to_end(id);
+		let Some(JobEnd::Accepted(result)) = ended(id) else { panic!("it was accepted") };
+		assert_eq!(result.model_root, model_of(1));
+		assert_eq!(ended(99), Some(JobEnd::Failed));
 		assert_eq!(standing(id), JobStanding::Accepted(model_of(1)));
 		assert_eq!(standing(99), JobStanding::Failed);
 	});
@@ -145,6 +154,7 @@ fn what_diverged_is_no_model() {
 		decide(id, &[Decision::Accepted], &VERIFIERS);
 		run_to_end(id);
 		assert_eq!(standing(id), JobStanding::Failed);
+		assert!(matches!(ended(id), Some(JobEnd::Accepted(result)) if result.diverged));
 	});
 }
 
@@ -154,5 +164,22 @@ fn a_job_that_nobody_took_has_failed() {
 		let id = post(2);
 		run_to_end(id);
 		assert_eq!(standing(id), JobStanding::Failed);
+		assert_eq!(ended(id), Some(JobEnd::Failed));
+	});
+}
+
+/// Whoever posts a job to hold others up must not look like a market that failed.
+#[test]
+fn a_job_that_its_parties_stopped_did_not_fail() {
+	run(|| {
+		let id = post(2);
+		assert_eq!(ended(id), None);
+		assert_ok!(TaskMarket::cancel(RuntimeOrigin::signed(SUBMITTER), id));
+		assert_eq!(ended(id), Some(JobEnd::Stopped));
+		let id = training(&[11]);
+		assert_ok!(TaskMarket::agree(RuntimeOrigin::signed(SUBMITTER), id, Some(7_000)));
+		assert_ok!(TaskMarket::agree(RuntimeOrigin::signed(11), id, Some(7_000)));
+		assert_eq!(job(id).state, JobState::Ended(trainyard_protocol::job::Ending::Agreed));
+		assert_eq!(ended(id), Some(JobEnd::Stopped));
 	});
 }
