@@ -135,6 +135,8 @@ fn describe(view: &SwarmView, peers: &[PeerView]) -> String {
 			"data        {}",
 			if plan.private { "stay with their peers" } else { "are shared" }
 		),
+		"power       none: gain is paid by what models get right, and no training is replayed"
+			.into(),
 		format!("slices      {} of {} wait to be drawn", waiting, view.slices.len()),
 		format!("best model  {:?}", view.best.root),
 		format!("ends after block {}", plan.end),
