@@ -54,7 +54,7 @@ impl<T: Config> Pallet<T> {
 		let claims =
 			(0..swarm.claims.min(MAX_CLAIMS)).filter_map(|claim| Claims::<T>::get(id, claim));
 		claims.filter_map(|claim| claim.said).any(|spoken| {
-			let base = spoken.mixing.as_ref().map_or(swarm.compared, |mixing| mixing.own);
+			let base = spoken.base_model(swarm.compared);
 			spoken.model == *model || base == *model
 		})
 	}
@@ -147,7 +147,7 @@ impl<T: Config> Pallet<T> {
 		for number in 0..swarm.claims.min(MAX_CLAIMS) {
 			let Some(mut claim) = Claims::<T>::get(id, number) else { continue };
 			let Some(spoken) = &claim.said else { continue };
-			let base = spoken.mixing.as_ref().map_or(swarm.compared, |mixing| mixing.own);
+			let base = spoken.base_model(swarm.compared);
 			let said = [(spoken.model, spoken.new), (base, spoken.base)];
 			if said.iter().any(|(of, said)| of == model && said != count) {
 				any = true;
@@ -245,7 +245,7 @@ impl<T: Config> Pallet<T> {
 		Self::take_fee(&mut claim, swarm.plan.claim_fee, slice.as_ref());
 		Self::drop_claim(id, number, &claim);
 		let own = claim.said.as_ref().map(|spoken| {
-			let base = spoken.mixing.as_ref().map_or(swarm.compared, |mixing| mixing.own);
+			let base = spoken.base_model(swarm.compared);
 			[spoken.model, base]
 		});
 		Doubts::<T>::mutate(id, |doubts| {

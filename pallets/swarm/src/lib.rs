@@ -353,8 +353,6 @@ pub mod pallet {
 		WasSaid,
 		/// The commitment was to something else.
 		WrongCommitment,
-		/// No complete blob is there of a model that was named, or it has another length: store it first.
-		ModelMissing,
 		/// The pieces are more or fewer than the model has.
 		BadPieces,
 		/// The counts are not of as many labels as the slice has.

@@ -140,15 +140,10 @@ impl<T: Config> Pallet<T> {
 		Ok(())
 	}
 
-	/// Returns the height below which a ticket must have expired so that no claim by it can be decided any more.
+	/// Returns what [`swarm::forgets_before`] says of a swarm now.
 	pub(crate) fn forgets_before(swarm: &Swarm<T::AccountId>) -> BlockNumber {
-		let now = Self::now();
-		match swarm.stage {
-			Stage::Ended => now,
-			// A round that begins now takes what expired in the last one.
-			Stage::Idle => now.min(swarm.round_began),
-			_ => now.min(swarm.previous_began),
-		}
+		let Swarm { stage, round_began, previous_began, .. } = swarm;
+		swarm::forgets_before(stage, Self::now(), *round_began, *previous_began)
 	}
 
 	pub(crate) fn do_pay(

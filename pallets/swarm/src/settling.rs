@@ -87,7 +87,7 @@ impl<T: Config> Pallet<T> {
 		doubts: &DoubtsOf<T::AccountId>,
 		spoken: &Spoken<T::AccountId>,
 	) -> bool {
-		let base = spoken.mixing.as_ref().map_or(swarm.compared, |mixing| mixing.own);
+		let base = spoken.base_model(swarm.compared);
 		doubts.iter().any(|doubt| {
 			let about = doubt.model == spoken.model || doubt.model == base;
 			about && doubt.proven.is_none() && doubt.failures > 0

@@ -191,6 +191,14 @@ pub struct Spoken<AccountId> {
 	pub mixing: Option<Mixing<AccountId>>,
 }
 
+impl<AccountId> Spoken<AccountId> {
+	/// Returns the model with which it is compared: the payer's, or, where the budget pays, the best one when the
+	/// round began.
+	pub fn base_model(&self, best: Model) -> Model {
+		self.mixing.as_ref().map_or(best, |mixing| mixing.own)
+	}
+}
+
 /// A mixing for which a peer owes.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, MaxEncodedLen, TypeInfo)]
 pub struct Mixing<AccountId> {

@@ -25,15 +25,11 @@ impl<T: Config> Pallet<T> {
 			let claim = Claims::<T>::get(id, number)?;
 			let said = claim.said.as_ref();
 			let mixing = said.and_then(|spoken| spoken.mixing.as_ref());
-			let base = match mixing {
-				Some(mixing) => mixing.own,
-				None => swarm.compared,
-			};
 			Some(ClaimView {
 				number,
 				commitment: claim.commitment,
 				model: said.map(|spoken| spoken.model),
-				base: said.map(|_| base),
+				base: said.map(|spoken| spoken.base_model(swarm.compared)),
 				counts: said.map(|spoken| (spoken.new, spoken.base)),
 				payer: mixing.map(|mixing| mixing.payer.clone()),
 				remote: mixing.map(|mixing| mixing.remote),

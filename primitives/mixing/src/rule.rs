@@ -54,7 +54,7 @@ pub enum Fault {
 	},
 	/// A scale of a block is negative, is not finite, or makes a value that is not finite.
 	Scale,
-	/// The places of a block are too few or too many, not ascending, or behind its end.
+	/// The places of a block are too few or too many, not ascending, or past its end.
 	Places,
 	/// Bits that fill up the last byte are not 0.
 	Padding,

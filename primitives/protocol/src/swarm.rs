@@ -357,5 +357,22 @@ pub enum Stage {
 	Ended,
 }
 
+/// Returns the height below which a ticket must have expired so that no claim by it can begin or be decided any
+/// more. While a round runs nobody can claim: what expires in it holds for the next one, so a running round takes
+/// what the one before it held up.
+pub fn forgets_before(
+	stage: &Stage,
+	now: BlockNumber,
+	round_began: BlockNumber,
+	previous_began: BlockNumber,
+) -> BlockNumber {
+	match stage {
+		Stage::Ended => now,
+		// A round that begins now takes what expired in the last one.
+		Stage::Idle => now.min(round_began),
+		_ => now.min(previous_began),
+	}
+}
+
 #[cfg(test)]
 mod tests;

@@ -428,13 +428,10 @@ impl<B: Board> Peer<B> {
 		let place = self.on_chain(&seen).map(|peer| &peer.models);
 		let full = place.filter(|models| models.len() >= MAX_ANNOUNCED as usize);
 		let oldest = full.and_then(|models| models.first()).map(|(_, at)| *at);
-		let held = |at: u32| {
-			let before = match seen.swarm.stage {
-				Stage::Idle => seen.height.min(seen.swarm.round_began),
-				_ => seen.height.min(seen.swarm.previous_began),
-			};
-			at.saturating_add(seen.swarm.plan.ticket_blocks) >= before
-		};
+		let view = &seen.swarm;
+		let (began, previous) = (view.round_began, view.previous_began);
+		let before = swarm::forgets_before(&view.stage, seen.height, began, previous);
+		let held = |at: u32| at.saturating_add(view.plan.ticket_blocks) >= before;
 		if oldest.is_some_and(held) {
 			return Ok(());
 		}
