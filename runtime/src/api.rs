@@ -13,7 +13,7 @@ use trainyard_protocol::{
 	relay::RelayView,
 	retention::{KeepingView, Questions, RetainedChunk, RetentionView},
 	stint::{ReportView, StintView},
-	swarm::{PeerView, SwarmId, SwarmView},
+	swarm::{Contribution, PeerView, SwarmId, SwarmView},
 	views::{
 		BlobView, DisputeView, FinalityView, JobView, ListingView, MarketView, QuoteView,
 		StoredView, TrainerView, VerifierView, VersionView,
@@ -171,6 +171,9 @@ sp_api::decl_runtime_apis! {
 			after: Option<AccountId>,
 			count: u32,
 		) -> Vec<PeerView<AccountId>>;
+
+		/// Returns the contributions to an outer step of a swarm, in their order, as long as they are remembered.
+		fn swarm_step(id: SwarmId, step: u32) -> Vec<Contribution<AccountId>>;
 
 		/// Returns the height up to which the chain itself knows that its blocks are final: at most what
 		/// a node knows.

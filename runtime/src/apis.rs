@@ -32,7 +32,7 @@ use trainyard_protocol::{
 	relay::RelayView,
 	retention::{KeepingView, Questions, RetainedChunk, RetentionView},
 	stint::{ReportView, StintView},
-	swarm::{PeerView, SwarmId, SwarmView},
+	swarm::{Contribution, PeerView, SwarmId, SwarmView},
 	views::{
 		BlobView, DisputeView, FinalityView, JobView, ListingView, MarketView, QuoteView,
 		StoredView, TrainerView, VerifierView, VersionView,
@@ -436,6 +436,10 @@ impl_runtime_apis! {
 			count: u32,
 		) -> Vec<PeerView<AccountId>> {
 			views::swarm_peers(id, after, count)
+		}
+
+		fn swarm_step(id: SwarmId, step: u32) -> Vec<Contribution<AccountId>> {
+			crate::Swarm::step(id, step)
 		}
 
 		fn final_height() -> BlockNumber {

@@ -7,7 +7,7 @@ use trainyard_protocol::{
 	accusation::Leaf,
 	federation::{ModelOpening, PartData, Pieces},
 	job::{Balance, BlockNumber},
-	swarm::{self, Count, Model, Plan, SwarmId, TICKET_BYTES},
+	swarm::{self, Brought, Count, Model, Plan, SwarmId, TICKET_BYTES},
 	H256,
 };
 
@@ -15,6 +15,8 @@ use trainyard_protocol::{
 pub type SwarmView = swarm::SwarmView<AccountId32>;
 /// A peer of one.
 pub type PeerView = swarm::PeerView<AccountId32>;
+/// A contribution to an outer step.
+pub type Contribution = swarm::Contribution<AccountId32>;
 /// A promise of a peer.
 pub type Ticket = swarm::Ticket<AccountId32>;
 /// A payment of a peer.
@@ -103,6 +105,15 @@ impl Chain {
 		self.api("swarm_paid", (id, *payer, *maker), None).await
 	}
 
+	/// Returns the contributions to an outer step, in their order, as long as they are remembered.
+	pub async fn swarm_step(
+		&self,
+		id: SwarmId,
+		step: u32,
+	) -> Result<Vec<Contribution>, ChainError> {
+		self.api("swarm_step", (id, step), None).await
+	}
+
 	/// Returns all peers of a swarm, by account. A node returns a part at a time.
 	pub async fn swarm_peers(&self, id: SwarmId) -> Result<Vec<PeerView>, ChainError> {
 		let (mut all, mut last) = (Vec::<PeerView>::new(), None::<AccountId32>);
@@ -119,6 +130,21 @@ impl Chain {
 			}
 		}
 	}
+}
+
+/// `Swarm.contribute`: commit to a contribution to the outer step that runs.
+pub fn contribute(id: SwarmId, step: u32, brought: &Brought) -> Call {
+	Call::new("Swarm", "contribute", (id, step, brought))
+}
+
+/// `Swarm.vouch`: vouch for contributions to the outer step that runs, a bit for each.
+pub fn vouch(id: SwarmId, step: u32, vouches: u64) -> Call {
+	Call::new("Swarm", "vouch", (id, step, vouches))
+}
+
+/// `Swarm.collect`: be paid what the shares in outer steps brought.
+pub fn collect(id: SwarmId) -> Call {
+	Call::new("Swarm", "collect", id)
 }
 
 /// `Swarm.open`: open a swarm with these slices; its budget and deposits are held.

@@ -22,9 +22,9 @@ use trainyard_protocol::{
 	job::{BlockNumber, Terms},
 	model_file::Layout,
 	swarm::{
-		self, Count, Curve, Model, Pace, Payer, Payment, Plan, Point, Reward, Stage, Stages,
-		SwarmId, Ticket, MAX_ANNOUNCED, MAX_CLAIMS, MAX_DOUBTS, MAX_PAYMENTS, MAX_POINTS,
-		MAX_SLICES, MAX_TICKETS,
+		self, Averaging, Brought, Contribution, Count, Curve, Model, OuterRule, Pace, Payer,
+		Payment, Plan, Point, Reward, Stage, Stages, SwarmId, Ticket, MAX_ANNOUNCED, MAX_CLAIMS,
+		MAX_CONTRIBUTIONS, MAX_DOUBTS, MAX_PAYMENTS, MAX_POINTS, MAX_SLICES, MAX_TICKETS,
 	},
 	Text, H256,
 };
@@ -97,6 +97,7 @@ fn plan<T: Config>(payer: Payer) -> Plan {
 	Plan {
 		reward: Reward { curve, pace: Pace { first: 1_000, last: 1_000 }, floor: 0, stake: STAKE },
 		payer,
+		averaging: Averaging::Pairs,
 		most_per_peer: u128::MAX,
 		claim_fee: T::MinClaimFee::get(),
 		slice_deposit: STAKE,
@@ -203,6 +204,10 @@ fn peer<T: Config>(id: SwarmId, index: u32) -> T::AccountId {
 		paid: 0,
 		earned: 0,
 		from_budget: 0,
+		shares: 0,
+		entered: 0,
+		owed: 0,
+		residual: H256::zero(),
 		leaving: None,
 	};
 	Keys::<T>::insert(id, key, &who);
@@ -287,6 +292,51 @@ fn doubted<T: Config>(id: SwarmId, who: &T::AccountId) {
 		Doubt { model, challenge: Some(challenge), failures: 0, proven: None }
 	};
 	Doubts::<T>::insert(id, BoundedVec::truncate_from((0..MAX_DOUBTS).map(doubt).collect()));
+}
+
+/// Outer steps of as many blocks as there have to be at least.
+const OUTER: OuterRule = OuterRule {
+	picks: 64,
+	bits: 2,
+	keep: 950,
+	rate: 1_000,
+	momentum: 0,
+	clip: Some(2_000),
+	trim: 0,
+	inner: 30,
+	train: 10,
+	vouch: 5,
+};
+
+fn brought() -> Brought {
+	let root = H256::repeat_byte(5);
+	Brought { base: 2, model: root, velocity: root, data: root, sealed: root, residual: root }
+}
+
+/// Goes on to outer step 2, to which all peers but the returned one contributed, as all of them did to step 1.
+fn stepping<T: Config>(id: SwarmId) -> T::AccountId {
+	let all: Vec<T::AccountId> =
+		(1..=MAX_CONTRIBUTIONS).map(|index| peer::<T>(id, index)).collect();
+	let of = |peers: &[T::AccountId]| {
+		let contribution = |peer: &T::AccountId| Contribution {
+			peer: peer.clone(),
+			before: H256::zero(),
+			brought: Brought { base: 1, ..brought() },
+			vouches: Some(u64::MAX),
+		};
+		ContributionsOf::<T::AccountId>::truncate_from(peers.iter().map(contribution).collect())
+	};
+	Contributions::<T>::insert(id, 1, of(&all));
+	let before = all.split_last().unwrap();
+	Contributions::<T>::insert(id, 2, of(before.1));
+	Swarms::<T>::mutate_extant(id, |swarm| {
+		swarm.plan.averaging = Averaging::Outer(OUTER);
+		swarm.seed = Some(H256::zero());
+		swarm.began = 0;
+		(swarm.steps, swarm.open_step) = (BoundedVec::truncate_from(vec![1, 2]), Some(1));
+	});
+	at::<T>(2 * OUTER.blocks());
+	before.0.clone()
 }
 
 #[benchmarks]
@@ -542,6 +592,48 @@ mod benchmarks {
 		_(RawOrigin::Signed(who), id);
 
 		assert!(Swarms::<T>::get(id).unwrap().plan.end < T::MaxLife::get());
+	}
+
+	/// The last of as many as can contribute, after a step to which as many did, all of which count.
+	#[benchmark]
+	fn contribute() {
+		let (id, _) = opened::<T>(Payer::Budget, 1);
+		let who = stepping::<T>(id);
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(who), id, 2, brought());
+
+		assert_eq!(Swarms::<T>::get(id).unwrap().shares, 128 * u64::from(MAX_CONTRIBUTIONS));
+	}
+
+	#[benchmark]
+	fn vouch() {
+		let (id, _) = opened::<T>(Payer::Budget, 1);
+		let who = stepping::<T>(id);
+		Pallet::<T>::contribute(RawOrigin::Signed(who.clone()).into(), id, 2, brought()).unwrap();
+		at::<T>(3 * OUTER.blocks() - 1);
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(who), id, 2, u64::MAX);
+
+		assert!(Contributions::<T>::get(id, 2).iter().any(|one| one.vouches == Some(u64::MAX)));
+	}
+
+	#[benchmark]
+	fn collect() {
+		let (id, opener) = opened::<T>(Payer::Budget, 1);
+		let who = peer::<T>(id, 1);
+		let amount = T::MinClaimFee::get();
+		Pallet::<T>::hold(HoldReason::Budget, &opener, amount).unwrap();
+		Swarms::<T>::mutate_extant(id, |swarm| {
+			(swarm.shares, swarm.per_share, swarm.pot) = (1, amount << 32, amount);
+		});
+		Peers::<T>::mutate(id, &who, |peer| peer.as_mut().unwrap().shares = 1);
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(who), id);
+
+		assert_eq!(Swarms::<T>::get(id).unwrap().pot, 0);
 	}
 
 	#[benchmark]

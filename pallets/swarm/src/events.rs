@@ -318,6 +318,57 @@ mod events {
 			/// What was left of the budget and returned.
 			refunded: Balance,
 		},
+		/// A peer committed to a contribution to an outer step.
+		Contributed {
+			/// The swarm.
+			swarm: SwarmId,
+			/// The outer step.
+			step: u32,
+			/// Number of the contribution in it.
+			number: u32,
+			/// Who contributes.
+			peer: T::AccountId,
+		},
+		/// A peer vouched for contributions to an outer step.
+		Vouched {
+			/// The swarm.
+			swarm: SwarmId,
+			/// The outer step.
+			step: u32,
+			/// Who vouches.
+			peer: T::AccountId,
+			/// For which, a bit for each.
+			vouches: u64,
+		},
+		/// It was counted what counts of an outer step.
+		Stepped {
+			/// The swarm.
+			swarm: SwarmId,
+			/// The outer step.
+			step: u32,
+			/// How many contributions there are.
+			contributions: u32,
+			/// Which count, a bit for each.
+			counted: u64,
+		},
+		/// What a better model brought is owed to all that contributed.
+		Shared {
+			/// The swarm.
+			swarm: SwarmId,
+			/// How much, besides what the claimant was paid.
+			amount: Balance,
+			/// Among how many shares.
+			shares: u64,
+		},
+		/// A peer was paid what its shares brought.
+		Collected {
+			/// The swarm.
+			swarm: SwarmId,
+			/// The peer.
+			peer: T::AccountId,
+			/// How much.
+			amount: Balance,
+		},
 		/// The record of a swarm was removed.
 		Forgotten {
 			/// The swarm.

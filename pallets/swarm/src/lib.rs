@@ -13,6 +13,7 @@
 //! - [`peers`]: who joins, announces, pays and leaves.
 //! - [`claims`]: commitments to gains, and what they turn out to be about.
 //! - [`rounds`]: the steps of a round; [`settling`]: what becomes of each claim.
+//! - [`outer`]: contributions to outer steps, and shares in what they bring.
 //! - [`disputes`]: challenges of counts by jobs of the market, and refutations of files by openings.
 //! - [`money`]: what is held, paid and lost; [`agenda`]: the clock; [`views`]: what clients ask.
 //!
@@ -43,6 +44,7 @@ mod events;
 mod mock;
 pub mod money;
 pub mod opening;
+pub mod outer;
 pub mod peers;
 pub mod rounds;
 pub mod settling;
@@ -78,7 +80,7 @@ pub mod pallet {
 		accusation::Leaf,
 		federation::Pieces,
 		job::{Balance, BlockNumber},
-		swarm::{Count, Model, Plan, SwarmId},
+		swarm::{Brought, Count, Model, Plan, SwarmId},
 		JobId, Text, H256,
 	};
 	use trainyard_traits::{AwaitedBlobs, Beacon, PostedJobs};
@@ -245,6 +247,18 @@ pub mod pallet {
 	pub type Doubts<T: Config> =
 		StorageMap<_, Twox64Concat, SwarmId, DoubtsOf<T::AccountId>, ValueQuery>;
 
+	/// Contributions to the outer steps of a swarm that are remembered, in the order in which they came.
+	#[pallet::storage]
+	pub type Contributions<T: Config> = StorageDoubleMap<
+		_,
+		Twox64Concat,
+		SwarmId,
+		Twox64Concat,
+		u32,
+		ContributionsOf<T::AccountId>,
+		ValueQuery,
+	>;
+
 	/// Height at which each swarm is looked at next; of one that ended, at which it is forgotten.
 	#[pallet::storage]
 	pub type Due<T> = StorageMap<_, Twox64Concat, SwarmId, BlockNumber>;
@@ -278,12 +292,16 @@ pub mod pallet {
 		BadBlocks,
 		/// The end lies after the present block, `MaxLife` blocks at most.
 		BadEnd,
-		/// A swarm has room for one peer at least.
+		/// A swarm has room for one peer at least, and for 64 at most where they take outer steps.
 		BadPeers,
 		/// A budget is what a swarm pays by `Budget`, and only by that.
 		BadBudget,
 		/// The fee of a claim is below `MinClaimFee`.
 		FeeTooLow,
+		/// The rule of averaging is not valid; the error inside says what of it.
+		InvalidAveraging(AveragingFault),
+		/// What outer steps bring is paid from a budget, and by nobody else.
+		OuterNeedsBudget,
 		/// The stake is at least twice what a job costs that measures a model, so that who shows that a count is
 		/// false has that back.
 		StakeTooLow,
@@ -391,6 +409,24 @@ pub mod pallet {
 		IsRefuted,
 		/// The swarm is not waiting for anything that is overdue.
 		NotOverdue,
+		/// The peers of this swarm mix by pairs, and take no outer steps.
+		NoOuterSteps,
+		/// The seed of the swarm has not formed yet: wait some blocks.
+		NoSeed,
+		/// This is not the time of that outer step, or not for this part of it.
+		NotNow,
+		/// A contribution begins with the model of the outer step that it is for, or of one of the seven before.
+		WrongBase,
+		/// The peer contributed to this outer step before.
+		HasContributed,
+		/// There are as many contributions to this outer step as there may be.
+		TooManyContributions,
+		/// Who did not contribute to an outer step does not vouch for what others did.
+		NotContributor,
+		/// Bits are set that stand for no contribution.
+		WrongVouches,
+		/// Nothing is owed to the peer for outer steps, or its limit is reached.
+		NothingToCollect,
 	}
 
 	#[pallet::hooks]
@@ -625,6 +661,42 @@ pub mod pallet {
 			ensure_signed(origin)?;
 			let weight = Self::do_poke(swarm)?;
 			Ok(PostDispatchInfo { actual_weight: Some(weight), pays_fee: Pays::No })
+		}
+
+		/// Commits the caller to a contribution to the outer step that runs, while that trains: one for each peer.
+		#[pallet::call_index(16)]
+		#[pallet::weight(T::WeightInfo::contribute())]
+		pub fn contribute(
+			origin: OriginFor<T>,
+			swarm: SwarmId,
+			step: u32,
+			brought: Brought,
+		) -> DispatchResult {
+			let who = ensure_signed(origin)?;
+			Self::do_contribute(who, swarm, step, brought)
+		}
+
+		/// Vouches for contributions to the outer step that runs, after its training: a bit for each of them, in
+		/// their order, whose update the caller has and finds right. Said again, the last word counts. Who did not
+		/// contribute does not vouch.
+		#[pallet::call_index(17)]
+		#[pallet::weight(T::WeightInfo::vouch())]
+		pub fn vouch(
+			origin: OriginFor<T>,
+			swarm: SwarmId,
+			step: u32,
+			vouches: u64,
+		) -> DispatchResult {
+			let who = ensure_signed(origin)?;
+			Self::do_vouch(who, swarm, step, vouches)
+		}
+
+		/// Pays the caller what its shares in outer steps brought.
+		#[pallet::call_index(18)]
+		#[pallet::weight(T::WeightInfo::collect())]
+		pub fn collect(origin: OriginFor<T>, swarm: SwarmId) -> DispatchResult {
+			let who = ensure_signed(origin)?;
+			Self::do_collect(who, swarm)
 		}
 	}
 }

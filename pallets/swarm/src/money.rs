@@ -2,7 +2,7 @@
 //!
 //! | held of | for | and goes |
 //! |---|---|---|
-//! | the opener | the *budget* | to claimants, or back in the end |
+//! | the opener | the *budget* | to claimants, by shares to whoever contributed to outer steps, or back in the end |
 //! | the opener | the *record* | back when the swarm is forgotten |
 //! | an owner of slices | each *slice* | back when it was shown; half to claimants and half burned where it was withheld |
 //! | a peer | its record | back when it leaves |

@@ -31,6 +31,7 @@ impl<T: Config> Pallet<T> {
 
 	/// Fails with the first rule that a plan breaks, but for those that depend on what a job costs.
 	fn check_plan(plan: &Plan, budget: Balance) -> Result<(), Error<T>> {
+		Self::check_averaging(plan)?;
 		plan.reward.check().map_err(|fault| Error::InvalidReward(RewardFault(fault)))?;
 		let (least, most) = (T::MinBlocks::get(), T::MaxBlocks::get());
 		let Stages { collect, show, count, challenge } = plan.stages;
@@ -80,7 +81,10 @@ impl<T: Config> Pallet<T> {
 
 		let id = NextSwarm::<T>::get();
 		NextSwarm::<T>::put(id.checked_add(1).ok_or(Error::<T>::TooMany)?);
-		let record = Self::bytes_deposit(&(&template, &plan), T::RecordBase::get())?;
+		let steps = T::RecordByte::get().checked_mul(Self::contribution_bytes(&plan));
+		let base = steps.and_then(|steps| steps.checked_add(T::RecordBase::get()));
+		let base = base.ok_or(Error::<T>::AmountOverflow)?;
+		let record = Self::bytes_deposit(&(&template, &plan), base)?;
 		Self::hold(HoldReason::Budget, &opener, budget)?;
 		Self::hold(HoldReason::Record, &opener, record)?;
 		let (now, end) = (Self::now(), plan.end);
@@ -121,6 +125,11 @@ impl<T: Config> Pallet<T> {
 			next_slice: 0,
 			waiting: BoundedVec::new(),
 			shown: BoundedVec::new(),
+			steps: BoundedVec::new(),
+			open_step: None,
+			shares: 0,
+			per_share: 0,
+			pot: 0,
 			plan,
 		};
 		Self::deposit_event(Event::Opened { swarm: id, opener: opener.clone(), budget });

@@ -70,7 +70,6 @@ impl<T: Config> Pallet<T> {
 		let deposit = T::PeerDeposit::get();
 		Self::hold(HoldReason::Peer, &who, deposit)?;
 		swarm.peers = swarm.peers.saturating_add(1);
-		Swarms::<T>::insert(id, swarm);
 		Keys::<T>::insert(id, key, &who);
 		let peer = Peer {
 			key,
@@ -85,9 +84,15 @@ impl<T: Config> Pallet<T> {
 			paid: 0,
 			earned: 0,
 			from_budget: 0,
+			shares: 0,
+			// What shares bring before it has any is not its.
+			entered: swarm.per_share,
+			owed: 0,
+			residual: H256::zero(),
 			leaving: None,
 		};
 		Peers::<T>::insert(id, &who, peer);
+		Swarms::<T>::insert(id, swarm);
 		Self::deposit_event(Event::Joined { swarm: id, peer: who, key, roles });
 		Ok(())
 	}
@@ -220,6 +225,7 @@ impl<T: Config> Pallet<T> {
 			ensure!(ready, Error::<T>::TooSoon);
 		}
 		swarm.peers = swarm.peers.saturating_sub(1);
+		Self::redeem(id, &mut swarm, &who, &mut peer);
 		Swarms::<T>::insert(id, swarm);
 		Self::let_go(id, &who, &peer);
 		Ok(())

@@ -70,7 +70,7 @@ impl<T: Config> Pallet<T> {
 			}
 			Stage::Settling { slice, next } => {
 				let next = Self::look_at_settling(id, &mut swarm, now, slice, next);
-				(next, T::WeightInfo::settle(SETTLE_STEP))
+				(next, Self::settling_weight())
 			}
 			Stage::Ended => return Self::forget(id, swarm),
 		};
@@ -81,6 +81,11 @@ impl<T: Config> Pallet<T> {
 
 	fn drawing_weight() -> Weight {
 		T::WeightInfo::draw().saturating_add(T::Beacon::seed_weight())
+	}
+
+	fn settling_weight() -> Weight {
+		// The outer step that is over is counted once for all claims.
+		T::WeightInfo::settle(SETTLE_STEP).saturating_add(T::WeightInfo::contribute())
 	}
 
 	fn challenging_weight() -> Weight {
@@ -94,7 +99,7 @@ impl<T: Config> Pallet<T> {
 			T::WeightInfo::end(),
 			T::WeightInfo::show(),
 			T::WeightInfo::count(),
-			T::WeightInfo::settle(SETTLE_STEP),
+			Self::settling_weight(),
 			T::WeightInfo::forget(FORGET_STEP),
 			Self::drawing_weight(),
 			Self::challenging_weight(),
@@ -413,16 +418,19 @@ impl<T: Config> Pallet<T> {
 		let now = Self::now();
 		let some: Vec<_> = Peers::<T>::iter_prefix(id).take(FORGET_STEP as usize).collect();
 		let weight = T::WeightInfo::forget(u32::try_from(some.len()).unwrap_or(FORGET_STEP));
-		for (who, peer) in &some {
+		let is_over = some.is_empty();
+		for (who, mut peer) in some {
 			swarm.peers = swarm.peers.saturating_sub(1);
-			Self::let_go(id, who, peer);
+			Self::redeem(id, &mut swarm, &who, &mut peer);
+			Self::let_go(id, &who, &peer);
 		}
-		if !some.is_empty() {
+		if !is_over {
 			Self::schedule(id, now.saturating_add(1));
 			Swarms::<T>::insert(id, swarm);
 			return weight;
 		}
 		Self::unschedule(id);
+		Self::end_steps(id, &mut swarm);
 		Self::give_back(HoldReason::Record, &swarm.opener, swarm.record);
 		Swarms::<T>::remove(id);
 		Templates::<T>::remove(id);

@@ -13,7 +13,8 @@
 //! they are measured by. What claims lose is never the opener's.
 //!
 //! By `Budget` claims of one round share one comparison: each is paid for what it adds to the best before it, so
-//! no gain is paid twice.
+//! no gain is paid twice. Where peers take outer steps, it is shared among all whose contributions count
+//! ([`crate::outer`]).
 
 use crate::{
 	Claim, Claims, Config, Doubts, DoubtsOf, Event, HoldReason, Mixing, Pallet, Peers, Settled,
@@ -22,7 +23,7 @@ use crate::{
 use frame_support::defensive;
 use trainyard_protocol::{
 	job::{Balance, BlockNumber},
-	swarm::{Due, Measured, Stage, SwarmId, ONE},
+	swarm::{Averaging, Due, Measured, Stage, SwarmId, ONE},
 };
 use trainyard_traits::AwaitedBlobs;
 
@@ -175,7 +176,10 @@ impl<T: Config> Pallet<T> {
 	) {
 		let (amount, payer) = match &spoken.mixing {
 			None => {
-				let paid = Self::pay_from_budget(id, swarm, claimant, due);
+				let paid = match swarm.plan.averaging {
+					Averaging::Pairs => Self::pay_from_budget(id, swarm, claimant, due),
+					Averaging::Outer(_) => Self::share_gain(id, swarm, claimant, due),
+				};
 				Self::take_best(swarm, claimant, spoken, points);
 				(paid, None)
 			}
@@ -218,7 +222,7 @@ impl<T: Config> Pallet<T> {
 	}
 
 	/// Pays from the budget, as far as the limit of a peer goes. Returns what was paid.
-	fn pay_from_budget(
+	pub(crate) fn pay_from_budget(
 		id: SwarmId,
 		swarm: &mut Swarm<T::AccountId>,
 		who: &T::AccountId,

@@ -1,10 +1,10 @@
 //! What must always hold in this pallet's storage.
 
 use crate::{
-	Announced, Claims, Config, Doubts, Due, HoldReason, Keys, NextSwarm, Pallet, Peers, SaidPieces,
-	Slices, Swarms, Templates, Which,
+	Announced, Claims, Config, Contributions, Doubts, Due, HoldReason, Keys, NextSwarm, Pallet,
+	Peers, SaidPieces, Slices, Swarms, Templates, Which,
 };
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use frame_support::{ensure, traits::fungible::InspectHold};
 use sp_runtime::TryRuntimeError;
 use trainyard_protocol::{job::Balance, swarm::Stage};
@@ -34,16 +34,18 @@ impl<T: Config> Pallet<T> {
 	/// - what is held of each account is what swarms, slices, peers, claims and challenges say;
 	/// - each peer has its key and its models to itself, and none is counted twice;
 	/// - claims are those of running rounds, with the pieces of what was said, and no others;
+	/// - shares are those of peers, and what is owed for them was shared;
+	/// - contributions are those of steps on record, one of each peer;
 	/// - slices are those that wait, that is measured by, or that were shown.
 	pub fn do_try_state() -> Result<(), TryRuntimeError> {
 		let mut held = Held::<T>::new();
-		let (mut swarms, mut slices, mut claims) = (0usize, 0usize, 0usize);
+		let (mut swarms, mut slices, mut claims, mut steps) = (0usize, 0usize, 0usize, 0usize);
 		for (id, swarm) in Swarms::<T>::iter() {
 			swarms = swarms.saturating_add(1);
 			ensure!(id < NextSwarm::<T>::get(), "a swarm of a number to come");
 			ensure!(Due::<T>::contains_key(id), "a swarm is not on the agenda");
 			ensure!(Templates::<T>::contains_key(id), "a swarm without a template");
-			add::<T>(&mut held, &swarm.opener, 0, swarm.budget);
+			add::<T>(&mut held, &swarm.opener, 0, swarm.budget.saturating_add(swarm.pot));
 			add::<T>(&mut held, &swarm.opener, 1, swarm.record);
 			let doubts = Doubts::<T>::get(id);
 			for challenge in doubts.iter().filter_map(|doubt| doubt.challenge.as_ref()) {
@@ -83,9 +85,11 @@ impl<T: Config> Pallet<T> {
 					ensure!(pieces == there, "pieces of nothing, or none of something");
 				}
 			}
-			let mut peers = 0u32;
+			let (mut peers, mut shares, mut owed) = (0u32, 0u64, 0u128);
 			for (who, peer) in Peers::<T>::iter_prefix(id) {
 				peers = peers.saturating_add(1);
+				shares = shares.saturating_add(peer.shares);
+				owed = owed.saturating_add(Self::owed(&swarm, &peer));
 				add::<T>(&mut held, &who, 3, peer.deposit);
 				add::<T>(&mut held, &who, 4, peer.purse);
 				ensure!(Keys::<T>::get(id, peer.key) == Some(who.clone()), "somebody else's key");
@@ -95,12 +99,27 @@ impl<T: Config> Pallet<T> {
 				}
 			}
 			ensure!(peers == swarm.peers, "peers that are not counted");
+			ensure!(shares == swarm.shares, "shares of nobody");
+			ensure!(owed <= swarm.pot, "more is owed than was shared");
+			for step in &swarm.steps {
+				steps = steps.saturating_add(1);
+				let all = Contributions::<T>::get(id, step);
+				let contributors: BTreeSet<_> = all.iter().map(|one| &one.peer).collect();
+				ensure!(
+					!all.is_empty() && contributors.len() == all.len(),
+					"one peer twice in a step"
+				);
+			}
+			ensure!(swarm.steps.is_sorted(), "outer steps in disorder");
+			let last = swarm.steps.last().copied();
+			ensure!(swarm.open_step.is_none() || swarm.open_step == last, "an open step of before");
 			ensure!(Keys::<T>::iter_key_prefix(id).count() == peers as usize, "keys of nobody");
 		}
 		ensure!(Due::<T>::iter_keys().count() == swarms, "something else is on the agenda");
 		ensure!(Templates::<T>::iter_keys().count() == swarms, "templates of no swarm");
 		ensure!(Slices::<T>::iter_keys().count() == slices, "slices of no swarm");
 		ensure!(Claims::<T>::iter_keys().count() == claims, "claims of no swarm");
+		ensure!(Contributions::<T>::iter_keys().count() == steps, "contributions to no swarm");
 		for ((who, reason), amount) in held {
 			let reason = REASONS.get(reason).ok_or("no such reason")?;
 			let there = T::Currency::balance_on_hold(&(*reason).into(), &who);

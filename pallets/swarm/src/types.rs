@@ -13,8 +13,9 @@ use trainyard_protocol::{
 	federation::{ModelOpening, PartData, Pieces, PIECE_BYTES},
 	job::{Balance, BlockNumber},
 	swarm::{
-		Count, CurveFault, Model, Payment, Plan, Stage, Ticket, MAX_ANNOUNCED, MAX_DOUBTS,
-		MAX_PAYMENTS, MAX_SLICES, MAX_TICKETS,
+		Contribution, Count, CurveFault, Model, OuterFault, Payment, Plan, Stage, Ticket,
+		KEPT_STEPS, MAX_ANNOUNCED, MAX_CONTRIBUTIONS, MAX_DOUBTS, MAX_PAYMENTS, MAX_SLICES,
+		MAX_TICKETS,
 	},
 	JobId, Text, H256,
 };
@@ -104,6 +105,16 @@ pub struct Swarm<AccountId> {
 	pub waiting: BoundedVec<u32, ConstU32<MAX_SLICES>>,
 	/// The last slices that were shown.
 	pub shown: BoundedVec<u32, ConstU32<MAX_SHOWN>>,
+	/// Outer steps whose contributions are remembered, ascending.
+	pub steps: BoundedVec<u32, ConstU32<KEPT_STEPS>>,
+	/// The last of them, as long as it was not counted.
+	pub open_step: Option<u32>,
+	/// Shares of all peers in what outer steps bring.
+	pub shares: u64,
+	/// What one share brought since the swarm began, times 2^32.
+	pub per_share: u128,
+	/// What of the budget was shared and nobody collected.
+	pub pot: Balance,
 }
 
 /// Rows by which gain is measured.
@@ -144,6 +155,14 @@ pub struct Peer<AccountId> {
 	pub earned: Balance,
 	/// What of that was the budget's.
 	pub from_budget: Balance,
+	/// Its shares in what outer steps bring.
+	pub shares: u64,
+	/// What one share had brought when `owed` was counted, times 2^32.
+	pub entered: u128,
+	/// What its shares had brought then, and it did not collect.
+	pub owed: Balance,
+	/// Root of the residual that its last contribution left; zero for none.
+	pub residual: H256,
 	/// Height at which it said that it leaves.
 	pub leaving: Option<BlockNumber>,
 }
@@ -230,6 +249,10 @@ pub struct Doubt<AccountId> {
 /// All of them.
 pub type DoubtsOf<AccountId> = BoundedVec<Doubt<AccountId>, ConstU32<MAX_DOUBTS>>;
 
+/// The contributions to an outer step.
+pub type ContributionsOf<AccountId> =
+	BoundedVec<Contribution<AccountId>, ConstU32<MAX_CONTRIBUTIONS>>;
+
 /// A challenge of what was said of a model.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, MaxEncodedLen, TypeInfo)]
 pub struct Challenge<AccountId> {
@@ -308,5 +331,14 @@ pub struct RewardFault(pub CurveFault);
 
 impl PalletError for RewardFault {
 	// One byte: `CurveFault` has no fields.
+	const MAX_ENCODED_SIZE: usize = 1;
+}
+
+/// Which rule the numbers of outer steps break, inside this pallet's error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking, TypeInfo)]
+pub struct AveragingFault(pub OuterFault);
+
+impl PalletError for AveragingFault {
+	// One byte: `OuterFault` has no fields.
 	const MAX_ENCODED_SIZE: usize = 1;
 }

@@ -1,9 +1,11 @@
 //! What clients ask.
 
-use crate::{Claims, Config, Doubts, Pallet, Peer, Peers, Slices, Swarms, Templates};
+use crate::{
+	Claims, Config, Contributions, Doubts, Pallet, Peer, Peers, Slices, Swarm, Swarms, Templates,
+};
 use alloc::vec::Vec;
 use trainyard_protocol::{
-	swarm::{ClaimView, DoubtView, PeerView, SliceView, SwarmId, SwarmView},
+	swarm::{ClaimView, Contribution, DoubtView, PeerView, SliceView, SwarmId, SwarmView},
 	H256,
 };
 
@@ -61,6 +63,8 @@ impl<T: Config> Pallet<T> {
 			progress: swarm.progress,
 			budget: swarm.budget,
 			peers: swarm.peers,
+			shares: swarm.shares,
+			steps: swarm.steps.into_inner(),
 		})
 	}
 
@@ -74,15 +78,48 @@ impl<T: Config> Pallet<T> {
 	}
 
 	/// Returns a peer as clients see it.
-	fn peer_view(account: T::AccountId, peer: Peer<T::AccountId>) -> PeerView<T::AccountId> {
-		let Peer { key, since, roles, location, purse, models, paid, earned, leaving, .. } = peer;
+	fn peer_view(
+		swarm: &Swarm<T::AccountId>,
+		account: T::AccountId,
+		peer: Peer<T::AccountId>,
+	) -> PeerView<T::AccountId> {
+		let owed = Self::owed(swarm, &peer);
+		let Peer {
+			key,
+			since,
+			roles,
+			location,
+			purse,
+			models,
+			paid,
+			earned,
+			shares,
+			residual,
+			leaving,
+			..
+		} = peer;
 		let models = models.into_inner();
-		PeerView { account, key, since, roles, location, models, purse, paid, earned, leaving }
+		PeerView {
+			account,
+			key,
+			since,
+			roles,
+			location,
+			models,
+			purse,
+			paid,
+			earned,
+			shares,
+			owed,
+			residual,
+			leaving,
+		}
 	}
 
 	/// Returns one peer of a swarm.
 	pub fn peer(id: SwarmId, account: &T::AccountId) -> Option<PeerView<T::AccountId>> {
-		Peers::<T>::get(id, account).map(|peer| Self::peer_view(account.clone(), peer))
+		let (swarm, peer) = (Swarms::<T>::get(id)?, Peers::<T>::get(id, account)?);
+		Some(Self::peer_view(&swarm, account.clone(), peer))
 	}
 
 	/// Returns the digests of the tickets for which a peer paid this maker, as long as they are remembered.
@@ -103,6 +140,16 @@ impl<T: Config> Pallet<T> {
 			.collect();
 		keys.sort_unstable();
 		keys.truncate(count as usize);
-		keys.into_iter().filter_map(|account| Self::peer(id, &account)).collect()
+		let Some(swarm) = Swarms::<T>::get(id) else { return Vec::new() };
+		let view = |account| {
+			let peer = Peers::<T>::get(id, &account)?;
+			Some(Self::peer_view(&swarm, account, peer))
+		};
+		keys.into_iter().filter_map(view).collect()
+	}
+
+	/// Returns the contributions to an outer step, in their order, as long as they are remembered.
+	pub fn step(id: SwarmId, step: u32) -> Vec<Contribution<T::AccountId>> {
+		Contributions::<T>::get(id, step).into_inner()
 	}
 }

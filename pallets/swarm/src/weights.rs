@@ -42,6 +42,12 @@ pub trait WeightInfo {
 	fn refute_mean() -> Weight;
 	/// Weight of `close`.
 	fn close() -> Weight;
+	/// Weight of `contribute`: the last one that there is room for, after a step of which all count.
+	fn contribute() -> Weight;
+	/// Weight of `vouch`.
+	fn vouch() -> Weight;
+	/// Weight of `collect`.
+	fn collect() -> Weight;
 	/// Weight of `look`: a step that changes the stage alone.
 	fn look() -> Weight;
 	/// Weight of `count`: whether all models of all claims are there, and claims that are dropped for one that is not.
@@ -140,6 +146,18 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 		Weight::from_parts(40_000_000, 10_000)
 			.saturating_add(D::get().reads_writes(2_u64, 5_u64))
 	}
+	fn contribute() -> Weight {
+		Weight::from_parts(900_000_000, 360_000)
+			.saturating_add(D::get().reads_writes(69_u64, 69_u64))
+	}
+	fn vouch() -> Weight {
+		Weight::from_parts(90_000_000, 24_000)
+			.saturating_add(D::get().reads_writes(2_u64, 1_u64))
+	}
+	fn collect() -> Weight {
+		Weight::from_parts(110_000_000, 20_000)
+			.saturating_add(D::get().reads_writes(5_u64, 5_u64))
+	}
 	fn look() -> Weight {
 		Weight::from_parts(60_000_000, 20_000)
 			.saturating_add(D::get().reads_writes(4_u64, 5_u64))
@@ -233,6 +251,15 @@ impl WeightInfo for () {
 	}
 	fn close() -> Weight {
 		Measured::<RocksDbWeight>::close()
+	}
+	fn contribute() -> Weight {
+		Measured::<RocksDbWeight>::contribute()
+	}
+	fn vouch() -> Weight {
+		Measured::<RocksDbWeight>::vouch()
+	}
+	fn collect() -> Weight {
+		Measured::<RocksDbWeight>::collect()
 	}
 	fn look() -> Weight {
 		Measured::<RocksDbWeight>::look()

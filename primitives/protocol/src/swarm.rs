@@ -13,14 +13,21 @@
 //!    market could not measure is not paid.
 //! 6. *Settling*: each claim is a bet with two ends, see [`Reward::due`].
 //!
+//! Between, peers train, and mix what they have: by pairs, or all together by outer steps ([`Averaging`]).
+//!
 //! By [`Payer::Budget`] a claim compares a model with the best one so far, and the budget of the swarm pays.
 //! By [`Payer::Peers`] it is about one mixing: a peer signs a [`Ticket`] for the model of another one, and its
 //! purse pays for what the mean of both is better by than its own model.
 
+mod outer;
 mod ticket;
 mod views;
 mod worth;
 
+pub use outer::{
+	counted, noise, sealed, shares, Averaging, Brought, Contribution, Moment, OuterFault,
+	OuterRule, KEPT_STEPS, MAX_CONTRIBUTIONS, MAX_INNER, MAX_LATE,
+};
 pub use ticket::{Ticket, TICKET_BYTES};
 pub use views::{ClaimView, DoubtView, PeerView, SliceView, SwarmView};
 pub use worth::{Curve, CurveFault, Due, Measured, Pace, Point, Reward, MAX_POINTS, ONE};
@@ -152,6 +159,8 @@ pub struct Plan {
 	pub reward: Reward,
 	/// Who pays it.
 	pub payer: Payer,
+	/// How models are mixed.
+	pub averaging: Averaging,
 	/// What is paid from the budget to one peer in all, at most.
 	#[serde(with = "trainyard_program::text::decimal")]
 	pub most_per_peer: Balance,

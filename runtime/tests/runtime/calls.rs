@@ -416,6 +416,18 @@ fn samples() -> Vec<RuntimeCall> {
 	let swarm_plan = swarm::Plan {
 		reward: swarm::Reward { curve, pace, floor: 0, stake: 0 },
 		payer: swarm::Payer::Budget,
+		averaging: swarm::Averaging::Outer(swarm::OuterRule {
+			picks: 64,
+			bits: 2,
+			keep: 950,
+			rate: 1_000,
+			momentum: 0,
+			clip: Some(2_000),
+			trim: 1,
+			inner: 30,
+			train: 1,
+			vouch: 1,
+		}),
 		most_per_peer: 0,
 		claim_fee: 0,
 		slice_deposit: 0,
@@ -511,6 +523,20 @@ fn samples() -> Vec<RuntimeCall> {
 		},
 		pallet_swarm::Call::close { swarm: 0 },
 		pallet_swarm::Call::poke { swarm: 0 },
+		pallet_swarm::Call::contribute {
+			swarm: 0,
+			step: 0,
+			brought: swarm::Brought {
+				base: 0,
+				model: root,
+				velocity: root,
+				data: root,
+				sealed: root,
+				residual: root,
+			},
+		},
+		pallet_swarm::Call::vouch { swarm: 0, step: 0, vouches: u64::MAX },
+		pallet_swarm::Call::collect { swarm: 0 },
 	];
 	let place = Place::Ends { target };
 	let witness = Witness::Result { result: 0, element: 0 };

@@ -16,7 +16,9 @@ use trainyard_protocol::{
 	federation::{self, PartData},
 	job::{JobState, Reveal, Terms},
 	model_file::Layout,
-	swarm::{self, Count, Curve, Model, Pace, Payer, Plan, Reward, Stage, Stages, SwarmView},
+	swarm::{
+		self, Averaging, Count, Curve, Model, Pace, Payer, Plan, Reward, Stage, Stages, SwarmView,
+	},
 	views::Hardware,
 	JobId, Text, H256,
 };
@@ -89,6 +91,7 @@ fn plan() -> Plan {
 			stake: 20 * TRY,
 		},
 		payer: Payer::Budget,
+		averaging: Averaging::Pairs,
 		most_per_peer: 100 * TRY,
 		claim_fee: TRY,
 		slice_deposit: 20 * TRY,

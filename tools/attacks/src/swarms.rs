@@ -12,7 +12,7 @@ use trainyard_protocol::{
 	federation::{self, PartData},
 	job::Terms,
 	model_file::Layout,
-	swarm::{self, Curve, Pace, Payer, Payment, Plan, Reward, Stages},
+	swarm::{self, Averaging, Curve, Pace, Payer, Payment, Plan, Reward, Stages},
 	Text, H256,
 };
 use trainyard_runtime::*;
@@ -94,6 +94,7 @@ fn opened() -> Chain {
 			stake: 20 * TRY,
 		},
 		payer: Payer::Peers,
+		averaging: Averaging::Pairs,
 		most_per_peer: 0,
 		claim_fee: TRY,
 		slice_deposit: 20 * TRY,

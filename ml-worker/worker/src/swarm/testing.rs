@@ -26,7 +26,10 @@ use trainyard_engine::Engine;
 use trainyard_program::spec::{Activation, DataFormat, JobSpec, Model, Optimizer};
 use trainyard_protocol::{
 	job::{Balance, BlockNumber},
-	swarm::{self, role, Curve, Pace, Payer, Plan, Reward, Stage, Stages, SwarmId, MAX_ANNOUNCED},
+	swarm::{
+		self, role, Averaging, Curve, Pace, Payer, Plan, Reward, Stage, Stages, SwarmId,
+		MAX_ANNOUNCED,
+	},
 	Text, H256,
 };
 use trainyard_transport::{EndpointId, Location, Node, SecretKey};
@@ -125,6 +128,7 @@ impl Memory {
 		let plan = Plan {
 			reward,
 			payer,
+			averaging: Averaging::Pairs,
 			most_per_peer: 1_000_000_000,
 			claim_fee: 1,
 			slice_deposit: 1,
@@ -152,6 +156,8 @@ impl Memory {
 			progress: 0,
 			budget: 0,
 			peers: 0,
+			shares: 0,
+			steps: vec![],
 			slices: vec![],
 			claims: vec![],
 			doubts: vec![],
@@ -280,6 +286,9 @@ impl Board for Seat {
 				purse: 0,
 				paid: 0,
 				earned: 0,
+				shares: 0,
+				owed: 0,
+				residual: H256::zero(),
 				leaving: None,
 			});
 			Ok(())

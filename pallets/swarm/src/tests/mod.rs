@@ -4,6 +4,7 @@ mod attacks;
 mod budget;
 mod disputes;
 mod opening;
+mod outer;
 mod peers;
 mod random;
 mod rounds;

@@ -114,6 +114,18 @@ fn act(what: u8, which: u8, seed: u32, payer: Payer) {
 			};
 			let _ = Swarming::pay(signed(who), SWARM, vec![payment].try_into().unwrap());
 		}
+		16 | 17 => {
+			let moment = RULE.moment(swarm.began, System::block_number());
+			if moment.trains {
+				let brought = brought(moment.step.saturating_sub(seed % 3), which);
+				let _ = Swarming::contribute(signed(who), SWARM, moment.step, brought);
+			} else {
+				let _ = Swarming::vouch(signed(who), SWARM, moment.step, u64::from(seed % 16));
+			}
+		}
+		18 => {
+			let _ = Swarming::collect(signed(who), SWARM);
+		}
 		15 => FullBlocks::mutate(|full| *full += 1),
 		_ => {}
 	}
@@ -124,13 +136,13 @@ proptest! {
 
 	#[test]
 	fn the_books_stay_straight_and_everything_ends(
-		peers in any::<bool>(),
-		acts in proptest::collection::vec((0u8..16, any::<u8>(), any::<u32>()), 1..120),
+		way in 0u8..3,
+		acts in proptest::collection::vec((0u8..19, any::<u8>(), any::<u32>()), 1..120),
 	) {
 		run(|| {
 			let money = Balances::total_issuance();
-			let payer = if peers { Payer::Peers } else { Payer::Budget };
-			open(payer);
+			let payer = if way == 0 { Payer::Peers } else { Payer::Budget };
+			open_with(if way == 2 { outer_plan() } else { plan(payer) });
 			for (what, which, seed) in acts {
 				act(what, which, seed, payer);
 				check();

@@ -85,6 +85,13 @@ pub struct PeerView<AccountId> {
 	/// What others, or the budget, paid it.
 	#[serde(with = "trainyard_program::text::decimal")]
 	pub earned: Balance,
+	/// Its shares in what outer steps bring: 128 for each contribution that counted, less for late ones.
+	pub shares: u64,
+	/// What it can collect for them.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pub owed: Balance,
+	/// Root of the residual that its last contribution left; zero for none.
+	pub residual: H256,
 	/// The block in which it said that it leaves.
 	pub leaving: Option<BlockNumber>,
 }
@@ -121,6 +128,10 @@ pub struct SwarmView<AccountId> {
 	pub budget: Balance,
 	/// How many peers there are.
 	pub peers: u32,
+	/// The shares of all peers in what outer steps bring.
+	pub shares: u64,
+	/// Outer steps whose contributions are remembered, ascending.
+	pub steps: Vec<u32>,
 	/// The slices.
 	pub slices: Vec<SliceView<AccountId>>,
 	/// The claims of the running round.

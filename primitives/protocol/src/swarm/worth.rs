@@ -314,7 +314,11 @@ impl Reward {
 			return Due::Gain { amount: self.rise(pace, from, points), points };
 		}
 		match base.checked_sub(new).filter(|points| *points > 0) {
-			Some(points) => Due::Loss { amount: self.rise(pace, from, points) },
+			// Near the top there is no room for a gain as large, and the loss is that of the last one there is.
+			Some(points) => {
+				let from = from.min(ONE.saturating_sub(points));
+				Due::Loss { amount: self.rise(pace, from, points) }
+			}
 			None => Due::Nothing,
 		}
 	}
