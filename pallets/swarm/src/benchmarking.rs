@@ -207,7 +207,7 @@ fn peer<T: Config>(id: SwarmId, index: u32) -> T::AccountId {
 		shares: 0,
 		entered: 0,
 		owed: 0,
-		residual: H256::zero(),
+		kept: H256::zero(),
 		leaving: None,
 	};
 	Keys::<T>::insert(id, key, &who);
@@ -310,7 +310,7 @@ const OUTER: OuterRule = OuterRule {
 
 fn brought() -> Brought {
 	let root = H256::repeat_byte(5);
-	Brought { base: 2, model: root, velocity: root, data: root, sealed: root, residual: root }
+	Brought { base: 2, model: root, velocity: root, data: root, sealed: root, kept: root }
 }
 
 /// Goes on to outer step 2, to which all peers but the returned one contributed, as all of them did to step 1.

@@ -559,7 +559,7 @@ pub fn outer_plan() -> Plan {
 /// What a peer brings to an outer step that begins with the model of `base`.
 pub fn brought(base: u32, seed: u8) -> Brought {
 	let root = H256::repeat_byte(seed);
-	Brought { base, model: root, velocity: H256::zero(), data: root, sealed: root, residual: root }
+	Brought { base, model: root, velocity: H256::zero(), data: root, sealed: root, kept: root }
 }
 
 /// Goes on to the training of an outer step, or to its vouching.

@@ -79,7 +79,7 @@ impl<T: Config> Pallet<T> {
 		ensure!(late <= MAX_LATE, Error::<T>::WrongBase);
 		let mut all = Contributions::<T>::get(id, step);
 		ensure!(all.iter().all(|one| one.peer != who), Error::<T>::HasContributed);
-		let before = core::mem::replace(&mut peer.residual, brought.residual);
+		let before = core::mem::replace(&mut peer.kept, brought.kept);
 		let contribution = Contribution { peer: who.clone(), before, brought, vouches: None };
 		let number = u32::try_from(all.len()).unwrap_or(u32::MAX);
 		all.try_push(contribution).map_err(|_| Error::<T>::TooManyContributions)?;

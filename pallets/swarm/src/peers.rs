@@ -88,7 +88,7 @@ impl<T: Config> Pallet<T> {
 			// What shares bring before it has any is not its.
 			entered: swarm.per_share,
 			owed: 0,
-			residual: H256::zero(),
+			kept: H256::zero(),
 			leaving: None,
 		};
 		Peers::<T>::insert(id, &who, peer);

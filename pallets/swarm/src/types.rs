@@ -161,8 +161,8 @@ pub struct Peer<AccountId> {
 	pub entered: u128,
 	/// What its shares had brought then, and it did not collect.
 	pub owed: Balance,
-	/// Root of the residual that its last contribution left; zero for none.
-	pub residual: H256,
+	/// Root of what it keeps from its last contribution to an outer step; zero for nothing.
+	pub kept: H256,
 	/// Height at which it said that it leaves.
 	pub leaving: Option<BlockNumber>,
 }

@@ -94,7 +94,7 @@ impl<T: Config> Pallet<T> {
 			paid,
 			earned,
 			shares,
-			residual,
+			kept,
 			leaving,
 			..
 		} = peer;
@@ -111,7 +111,7 @@ impl<T: Config> Pallet<T> {
 			earned,
 			shares,
 			owed,
-			residual,
+			kept,
 			leaving,
 		}
 	}

@@ -532,7 +532,7 @@ fn samples() -> Vec<RuntimeCall> {
 				velocity: root,
 				data: root,
 				sealed: root,
-				residual: root,
+				kept: root,
 			},
 		},
 		pallet_swarm::Call::vouch { swarm: 0, step: 0, vouches: u64::MAX },

@@ -288,7 +288,7 @@ impl Board for Seat {
 				earned: 0,
 				shares: 0,
 				owed: 0,
-				residual: H256::zero(),
+				kept: H256::zero(),
 				leaving: None,
 			});
 			Ok(())

@@ -68,7 +68,7 @@ fn contributions_come_in_their_time_and_once() {
 		let all = Swarming::step(id, 1);
 		assert_eq!((all.len(), all[0].peer, all[0].before), (1, 11, H256::zero()));
 		assert_eq!((all[0].brought, all[0].vouches), (brought(1, 11), None));
-		assert_eq!(peer(id, 11).residual, H256::repeat_byte(11));
+		assert_eq!(peer(id, 11).kept, H256::repeat_byte(11));
 		join(id, 12);
 		assert_ok!(Swarming::leave(signed(12), id));
 		assert_noop!(contribute(id, 12, 1, 1), Error::<Test>::IsLeaving);

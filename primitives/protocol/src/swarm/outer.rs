@@ -184,7 +184,7 @@ impl OuterRule {
 	}
 
 	/// Returns the part of a residual that joins the next movement.
-	pub fn kept(&self) -> f32 {
+	pub fn kept_part(&self) -> f32 {
 		thousandths(self.keep)
 	}
 
@@ -237,8 +237,9 @@ pub struct Brought {
 	pub data: H256,
 	/// The root of its update, [sealed].
 	pub sealed: H256,
-	/// Root of the residual that the update left.
-	pub residual: H256,
+	/// Root of what the peer keeps for its next contribution: the residual that the update left, and what the
+	/// optimizer of its training keeps.
+	pub kept: H256,
 }
 
 /// A contribution to an outer step.
@@ -248,7 +249,7 @@ pub struct Brought {
 pub struct Contribution<AccountId> {
 	/// Who contributes.
 	pub peer: AccountId,
-	/// Root of the residual with which it began: what it left before; zero for nothing.
+	/// Root of what its peer kept from the contribution before; zero for nothing.
 	pub before: H256,
 	/// What it brings.
 	pub brought: Brought,
@@ -358,14 +359,8 @@ mod tests {
 
 	fn by(vouches: Option<u64>) -> Contribution<u8> {
 		let zero = H256::zero();
-		let brought = Brought {
-			base: 0,
-			model: zero,
-			velocity: zero,
-			data: zero,
-			sealed: zero,
-			residual: zero,
-		};
+		let brought =
+			Brought { base: 0, model: zero, velocity: zero, data: zero, sealed: zero, kept: zero };
 		Contribution { peer: 0, before: zero, brought, vouches }
 	}
 

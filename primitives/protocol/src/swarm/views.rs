@@ -90,8 +90,8 @@ pub struct PeerView<AccountId> {
 	/// What it can collect for them.
 	#[serde(with = "trainyard_program::text::decimal")]
 	pub owed: Balance,
-	/// Root of the residual that its last contribution left; zero for none.
-	pub residual: H256,
+	/// Root of what it keeps from its last contribution to an outer step; zero for nothing.
+	pub kept: H256,
 	/// The block in which it said that it leaves.
 	pub leaving: Option<BlockNumber>,
 }
