@@ -3,12 +3,12 @@
 use std::future::Future;
 use trainyard_client::{
 	blobs::BlobError,
-	swarm::{Payment, PeerView, Said, Signature, SwarmView},
+	swarm::{Contribution, Payment, PeerView, Said, Signature, SwarmView},
 	AccountId32, ChainError, TxError,
 };
 use trainyard_protocol::{
 	job::{Balance, BlockNumber},
-	swarm::SwarmId,
+	swarm::{Brought, SwarmId},
 	H256,
 };
 
@@ -60,6 +60,10 @@ pub trait Board: Send + Sync + 'static {
 	/// Returns all peers.
 	fn peers(&self) -> impl Future<Output = Result<Vec<PeerView>, BoardError>> + Send;
 
+	/// Returns the contributions to an outer step.
+	fn step(&self, step: u32)
+		-> impl Future<Output = Result<Vec<Contribution>, BoardError>> + Send;
+
 	/// Returns the digests of tickets for which a peer paid this maker, as long as they are remembered: until nobody
 	/// can claim by them.
 	fn paid(
@@ -102,6 +106,17 @@ pub trait Board: Send + Sync + 'static {
 
 	/// Pays for tickets: all of these, or none.
 	fn pay(&self, payments: &[Payment]) -> impl Future<Output = Result<(), BoardError>> + Send;
+
+	/// Commits to a contribution to an outer step.
+	fn contribute(
+		&self,
+		step: u32,
+		brought: &Brought,
+	) -> impl Future<Output = Result<(), BoardError>> + Send;
+
+	/// Vouches for contributions to an outer step, a bit for each.
+	fn vouch(&self, step: u32, vouches: u64)
+		-> impl Future<Output = Result<(), BoardError>> + Send;
 
 	/// Leaves, or goes where that was said long enough ago.
 	fn leave(&self) -> impl Future<Output = Result<(), BoardError>> + Send;

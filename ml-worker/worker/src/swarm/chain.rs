@@ -4,12 +4,12 @@ use super::board::{Board, BoardError};
 use std::sync::Arc;
 use trainyard_client::{
 	blobs, swarm as calls,
-	swarm::{Payment, PeerView, Said, Signature, SwarmView},
+	swarm::{Contribution, Payment, PeerView, Said, Signature, SwarmView},
 	AccountId32, Call, Transactor,
 };
 use trainyard_protocol::{
 	job::{Balance, BlockNumber},
-	swarm::SwarmId,
+	swarm::{Brought, SwarmId},
 	H256,
 };
 
@@ -62,6 +62,10 @@ impl Board for OnChain {
 		Ok(self.sender.chain().swarm_peers(self.id).await?)
 	}
 
+	async fn step(&self, step: u32) -> Result<Vec<Contribution>, BoardError> {
+		Ok(self.sender.chain().swarm_step(self.id, step).await?)
+	}
+
 	async fn paid(
 		&self,
 		payer: &AccountId32,
@@ -103,6 +107,14 @@ impl Board for OnChain {
 
 	async fn pay(&self, payments: &[Payment]) -> Result<(), BoardError> {
 		self.run(calls::pay(self.id, payments)).await
+	}
+
+	async fn contribute(&self, step: u32, brought: &Brought) -> Result<(), BoardError> {
+		self.run(calls::contribute(self.id, step, brought)).await
+	}
+
+	async fn vouch(&self, step: u32, vouches: u64) -> Result<(), BoardError> {
+		self.run(calls::vouch(self.id, step, vouches)).await
 	}
 
 	async fn leave(&self) -> Result<(), BoardError> {

@@ -5,7 +5,7 @@ use std::{
 	sync::{Arc, PoisonError, RwLock},
 };
 use trainyard_client::AccountId32;
-use trainyard_engine::{Engine, EngineError, State, TensorMap};
+use trainyard_engine::{Data, Engine, EngineError, State, TensorMap};
 use trainyard_program::{
 	lower::OPTIMIZER_PREFIX,
 	spec::{CheckedSpec, Dataset, FileRef, JobSpec, SpecError},
@@ -54,6 +54,7 @@ pub struct Slice {
 	/// Its file.
 	pub path: PathBuf,
 	spec: CheckedSpec,
+	rows: Arc<Data>,
 	engine: Engine,
 }
 
@@ -122,11 +123,11 @@ impl Slice {
 		who: &AccountId32,
 	) -> Result<Self, LearnError> {
 		let spec = spec_with(template, &data.file, (data.train_rows, data.validation_rows))?;
-		let rows = data::load(path, None, &spec.dataset)?;
+		let rows = Arc::new(data::load(path, None, &spec.dataset)?);
 		// Two peers with the same slice see its rows in different orders.
 		let seed = [who.0, data.file.content_hash.0].concat();
-		let engine = Engine::new(&spec, hash::blake2_256(&seed), Arc::new(rows))?;
-		Ok(Self { data, path: path.to_owned(), spec, engine })
+		let engine = Engine::new(&spec, hash::blake2_256(&seed), rows.clone())?;
+		Ok(Self { data, path: path.to_owned(), spec, rows, engine })
 	}
 
 	/// Trains a state with all rows once; `passes` says how often that was done before.
@@ -138,6 +139,25 @@ impl Slice {
 		let mut state = State::from_host(state.clone())?;
 		for step in first..first.saturating_add(steps).min(STEPS) {
 			self.engine.step(&mut state, step)?;
+		}
+		Ok(state.to_host()?)
+	}
+
+	/// Trains a state for so many steps by this seed, which says in what order rows come: the steps of outer step
+	/// `base`, if all have as many. Whoever has the rows comes to the same.
+	pub fn train_from(
+		&self,
+		state: TensorMap,
+		seed: H256,
+		base: u32,
+		steps: u32,
+	) -> Result<TensorMap, LearnError> {
+		let engine = Engine::new(&self.spec, seed, self.rows.clone())?;
+		let rounds = STEPS.checked_div(steps).unwrap_or(1).max(1);
+		let first = base.checked_rem(rounds).unwrap_or_default().saturating_mul(steps);
+		let mut state = State::from_host(state)?;
+		for step in first..first.saturating_add(steps).min(STEPS) {
+			engine.step(&mut state, step)?;
 		}
 		Ok(state.to_host()?)
 	}

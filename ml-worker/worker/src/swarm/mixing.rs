@@ -127,7 +127,9 @@ impl<B: Board> Peer<B> {
 				self.save()?;
 				return Ok(Err(self.fail(maker, ContactError::Refused(why))));
 			}
-			Ok(Answer::Here { .. }) => return Ok(Err(self.fail(maker, ContactError::Senseless))),
+			Ok(Answer::Here { .. } | Answer::Updates { .. }) => {
+				return Ok(Err(self.fail(maker, ContactError::Senseless)))
+			}
 			Err(e) => return Ok(Err(self.fail(maker, e))),
 		}
 		if !self.service.models().has(&root) {
@@ -218,7 +220,11 @@ impl<B: Board> Peer<B> {
 	}
 
 	/// Asks those nothing more who gave other bytes than they said.
-	fn drop_liars(&mut self, from: &[(AccountId32, Location)], given_up: &[Option<SourceError>]) {
+	pub(super) fn drop_liars(
+		&mut self,
+		from: &[(AccountId32, Location)],
+		given_up: &[Option<SourceError>],
+	) {
 		for ((who, _), error) in from.iter().zip(given_up) {
 			if let Some(lie) = error.clone().filter(lies) {
 				self.standing().drop_for(who, &lie.to_string());

@@ -5,6 +5,7 @@
 //! - [`standing`] is what it knows of the others, [`deadlines`] how long it waits for them;
 //! - [`ticket`] and [`journal`] are what a payer promises, and what a maker keeps of that;
 //! - [`models`], [`learner`] and [`position`] are what it has, computes and must not forget;
+//! - [`outer`] is what a peer does where all of them take outer steps together;
 //! - [`board`] is what it sees and does on chain, and [`chain`] the chain as that;
 //! - [`open`] makes a swarm of a file, [`claim`] claims what a model is better by, and [`watch`] shows slices and
 //!   challenges false counts for whoever opened it.
@@ -29,6 +30,7 @@ pub mod learner;
 mod mixing;
 pub mod models;
 pub mod open;
+pub mod outer;
 mod paying;
 pub mod peer;
 pub mod position;

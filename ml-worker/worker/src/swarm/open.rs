@@ -20,8 +20,8 @@ use trainyard_protocol::{
 	federation::PartData,
 	job::{Balance, BlockNumber, Terms},
 	swarm::{
-		Curve, CurveFault, Pace, Payer, Plan, Point, Reward, Stages, MAX_POINTS, MAX_SLICES,
-		MIN_LABELS,
+		Averaging, Curve, CurveFault, OuterRule, Pace, Payer, Plan, Point, Reward, Stages,
+		MAX_CONTRIBUTIONS, MAX_POINTS, MAX_SLICES, MIN_LABELS,
 	},
 	Text,
 };
@@ -162,6 +162,83 @@ struct SwarmToml {
 	blocks: BlockNumber,
 	max_fee_per_ut: Option<Amount>,
 	reward: RewardToml,
+	/// Without it peers mix by pairs.
+	outer: Option<OuterToml>,
+}
+
+/// Outer steps.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OuterToml {
+	#[serde(default = "few_picks")]
+	picks: u16,
+	#[serde(default = "few_bits")]
+	bits: u8,
+	/// A part of 1.
+	#[serde(default = "most")]
+	keep: f64,
+	#[serde(default = "whole")]
+	rate: f64,
+	#[serde(default)]
+	momentum: f64,
+	/// 0 for none.
+	#[serde(default = "twice")]
+	clip: f64,
+	#[serde(default)]
+	trim: u8,
+	inner: u32,
+	train: BlockNumber,
+	vouch: BlockNumber,
+}
+
+fn few_picks() -> u16 {
+	64
+}
+
+fn few_bits() -> u8 {
+	2
+}
+
+fn most() -> f64 {
+	0.95
+}
+
+fn whole() -> f64 {
+	1.0
+}
+
+fn twice() -> f64 {
+	2.0
+}
+
+/// Returns a number in thousandths.
+fn thousandths(number: f64) -> Option<u16> {
+	let scaled = (number * 1e3).round();
+	(0.0..=f64::from(u16::MAX)).contains(&scaled).then_some(scaled as u16)
+}
+
+impl OuterToml {
+	/// Returns the rule; otherwise what is wrong with it.
+	fn rule(&self) -> Result<OuterRule, String> {
+		let number = |name: &str, number: f64| {
+			thousandths(number).ok_or(format!("outer.{name} is a number from 0 to 65.535"))
+		};
+		let clip = number("clip", self.clip)?;
+		let rule = OuterRule {
+			picks: self.picks,
+			bits: self.bits,
+			keep: number("keep", self.keep)?,
+			rate: number("rate", self.rate)?,
+			momentum: number("momentum", self.momentum)?,
+			clip: (clip > 0).then_some(clip),
+			trim: self.trim,
+			inner: self.inner,
+			train: self.train,
+			vouch: self.vouch,
+		};
+		rule.check().map_err(|fault| format!("outer: {fault}"))?;
+		Ok(rule)
+	}
 }
 
 /// A swarm from a file.
@@ -217,9 +294,22 @@ pub fn load(path: &Path) -> Result<SwarmFile, OpenError> {
 	if slices.is_empty() || slices.len() > MAX_SLICES as usize {
 		return Err(OpenError::Slices(slices.len()));
 	}
+	let averaging = match &file.outer {
+		None => Averaging::Pairs,
+		Some(outer) if file.payer == Payer::Budget && file.max_peers <= MAX_CONTRIBUTIONS => {
+			Averaging::Outer(outer.rule().map_err(wrong)?)
+		}
+		Some(_) => {
+			let most = MAX_CONTRIBUTIONS;
+			return Err(wrong(format!(
+				"[outer] goes with payer = \"budget\" and max_peers of {most} at most"
+			)));
+		}
+	};
 	let plan = Plan {
 		reward,
 		payer: file.payer,
+		averaging,
 		most_per_peer: file.most_per_peer.map_or(file.budget.0, |most| most.0),
 		claim_fee: file.claim_fee.0,
 		slice_deposit: file.slice_deposit.0,
@@ -268,14 +358,18 @@ pub fn kept(folder: &Path, slice: &PartData) -> PathBuf {
 	folder.join("shown").join(hex::encode(slice.file.content_hash))
 }
 
-/// Hashes the slices, and keeps a copy of each in `folder`: whoever opened a swarm must show those that are drawn,
-/// or loses a deposit.
-pub fn slices(file: &SwarmFile, folder: &Path) -> Result<Vec<PartData>, OpenError> {
+/// Hashes slices of a swarm that trains this, and keeps a copy of each in `folder`: their owner must show those that
+/// are drawn, or loses a deposit.
+pub fn slices(
+	spec: &CheckedSpec,
+	paths: &[PathBuf],
+	folder: &Path,
+) -> Result<Vec<PartData>, OpenError> {
 	files::create_private_folder(&folder.join("shown"))?;
 	let mut all = Vec::<PartData>::new();
-	for path in &file.slices {
-		let made = slice(&file.job.spec, path)?;
-		let labels = made.validation_rows.saturating_mul(file.job.spec.labels_per_row());
+	for path in paths {
+		let made = slice(spec, path)?;
+		let labels = made.validation_rows.saturating_mul(spec.labels_per_row());
 		if labels < MIN_LABELS {
 			let what = format!(
 				"{labels} labels validate, and a slice has {MIN_LABELS} at least: make it longer, or more rows \
@@ -348,7 +442,7 @@ stake = "2"
 		assert_eq!((file.plan.reward.floor, file.plan.payer), (600_000, Payer::Peers));
 		assert!(file.plan.private && !file.plan.open_slices && !file.fee_is_named);
 		let folder = dir.path().join("opened");
-		let all = slices(&file, &folder).unwrap();
+		let all = slices(&file.job.spec, &file.slices, &folder).unwrap();
 		assert_eq!(all.len(), 2);
 		assert!(all[0].file.bytes >= all[1].file.bytes, "the chain takes none that is longer");
 		for name in ["a.csv", "b.csv"] {
@@ -358,6 +452,38 @@ stake = "2"
 			assert_eq!((slice.train_rows, slice.validation_rows), (480, 120));
 			assert!(slice.file.is_on_chain());
 			assert_eq!(std::fs::read(kept(&folder, slice)).unwrap(), bytes);
+		}
+	}
+
+	#[test]
+	fn outer_steps_are_read() {
+		let budget = SWARM.replace("\"peers\"", "\"budget\"");
+		let outer = "[outer]\ninner = 30\ntrain = 20\nvouch = 8\n";
+		let dir = written(&format!("{budget}{outer}momentum = 0.9\nclip = 0\n"));
+		let file = load(&dir.path().join("swarm.toml")).unwrap();
+		let rule = OuterRule {
+			picks: 64,
+			bits: 2,
+			keep: 950,
+			rate: 1_000,
+			momentum: 900,
+			clip: None,
+			trim: 0,
+			inner: 30,
+			train: 20,
+			vouch: 8,
+		};
+		assert_eq!(file.plan.averaging, Averaging::Outer(rule));
+		for (swarm, rest, said) in [
+			(SWARM, "", "goes with payer = \"budget\""),
+			(&budget, "picks = 0", "picks are 1 to 4096"),
+			(&budget, "rate = 70", "outer.rate is a number from 0 to 65.535"),
+			(&budget, "keep = 1.5", "keep is at most 1000 thousandths"),
+			(&budget, "steps = 3", "unknown field `steps`"),
+		] {
+			let dir = written(&format!("{swarm}{outer}{rest}\n"));
+			let error = load(&dir.path().join("swarm.toml")).unwrap_err().to_string();
+			assert!(error.contains(said), "{error}");
 		}
 	}
 

@@ -6,6 +6,7 @@ use super::{
 	journal::Journal,
 	learner::{LearnError, Learner, Slice},
 	models::{self, Models, NoModel},
+	outer::{steps::StepError, Outer},
 	position::{Folder, Own, Position},
 	service::{location_of, Seen, Server, Service},
 	standing::Standing,
@@ -30,7 +31,7 @@ use trainyard_proof::bundle::{
 use trainyard_protocol::{
 	job::Balance,
 	model_file::Layout,
-	swarm::{self, role, Count, Stage, MAX_ANNOUNCED},
+	swarm::{self, role, Averaging, Count, Stage, MAX_ANNOUNCED},
 	Text, H256,
 };
 use trainyard_transport::{Location, Node, SecretKey};
@@ -69,6 +70,17 @@ pub enum PeerError {
 		"another account joined with the key of this folder, and who was first keeps it. Use a folder of your own"
 	)]
 	KeyTaken,
+	/// An outer step cannot be computed.
+	#[error(transparent)]
+	Step(StepError),
+	/// The swarm takes no outer steps.
+	#[error("the peers of this swarm mix by pairs, and take no outer steps")]
+	NoOuterSteps,
+	/// The chain says that this peer kept something that is not in the folder.
+	#[error(
+		"the chain says that this peer kept {0:?} from its last contribution, and that is not in this folder. 		 Give the folder with which it contributed, or leave the swarm and join it again"
+	)]
+	KeptElsewhere(H256),
 	/// The location does not fit on chain.
 	#[error("the location {0} has more than 256 bytes: name fewer addresses with --iroh-address")]
 	LongLocation(String),
@@ -98,6 +110,8 @@ pub struct Options {
 	pub pause: Duration,
 	/// After so long it is looked whether somebody is still there.
 	pub fresh: Duration,
+	/// How likely it computes a contribution of somebody else again in an outer step.
+	pub replay: f64,
 	/// Whom it draws, if that is to be the same each time.
 	pub seed: Option<u64>,
 }
@@ -114,6 +128,7 @@ impl Default for Options {
 			patience: Patience::default(),
 			pause: Duration::from_secs(30),
 			fresh: Duration::from_secs(60),
+			replay: 0.25,
 			seed: None,
 		}
 	}
@@ -155,6 +170,54 @@ pub enum Turn {
 		/// What it did.
 		why: String,
 	},
+	/// It goes on to an outer step, with what of the contributions to the one before counts.
+	Stepped {
+		/// The step.
+		step: u32,
+		/// How many count.
+		counted: usize,
+		/// How many there were.
+		of: usize,
+	},
+	/// What counts of this outer step is not what it was, since other blocks took the place of the last ones: it
+	/// computes it again.
+	WentBack(u32),
+	/// It trained from the model of this outer step.
+	Worked(u32),
+	/// Its training from the model of an outer step came to nothing.
+	Diverged {
+		/// The step.
+		step: u32,
+		/// Why.
+		why: String,
+	},
+	/// It contributed to an outer step.
+	Contributed {
+		/// The step.
+		step: u32,
+		/// How many outer steps ago the model is with which the contribution begins.
+		late: u32,
+	},
+	/// It was too late for this outer step, and contributes to the next one.
+	Missed(u32),
+	/// It vouched.
+	Vouched {
+		/// The step.
+		step: u32,
+		/// For how many contributions.
+		count: usize,
+		/// How many there are.
+		of: usize,
+	},
+	/// It computed a contribution of somebody else again.
+	Replayed {
+		/// The step.
+		step: u32,
+		/// Whose.
+		who: AccountId32,
+		/// Whether it came to the same.
+		right: bool,
+	},
 	/// There was nothing to do.
 	Nothing,
 	/// The swarm has ended.
@@ -178,6 +241,8 @@ pub struct Peer<B: Board> {
 	/// The model of the position, with what the optimizer keeps.
 	pub(super) state: Option<Arc<TensorMap>>,
 	pub(super) learner: Learner,
+	/// What it knows of outer steps, in a swarm that takes them.
+	pub(super) outer: Option<Outer>,
 	pub(super) standing: Arc<Mutex<Standing>>,
 	pub(super) options: Options,
 	pub(super) report: Reporter,
@@ -211,7 +276,12 @@ impl<B: Board> Peer<B> {
 		let text = location.to_string();
 		let location = Text::new(&text).ok_or(PeerError::LongLocation(text))?;
 		let learner = Learner::new(&template)?;
-		let layout = Layout::of(&super::learner::plain(&template).map_err(LearnError::from)?);
+		let spec = super::learner::plain(&template).map_err(LearnError::from)?;
+		let layout = Layout::of(&spec);
+		let outer = match view.plan.averaging {
+			Averaging::Pairs => None,
+			Averaging::Outer(rule) => Some(Outer::open(&folder.path(""), &spec, rule)?),
+		};
 		let models = Models::open(&folder.path("models"), layout)?;
 		let journal = Journal::open(&folder.path("tickets"), board.genesis())?;
 		let contact = Contact::new(node, options.patience);
@@ -236,6 +306,7 @@ impl<B: Board> Peer<B> {
 			position,
 			state,
 			learner,
+			outer,
 			standing: Arc::new(Mutex::new(standing)),
 			options,
 			report,
@@ -247,6 +318,10 @@ impl<B: Board> Peer<B> {
 			_server,
 		};
 		peer.service.signed(&peer.position.signed);
+		if let Some(outer) = &peer.outer {
+			peer.service.serve_outer(outer.files().clone());
+			peer.save_outer()?;
+		}
 		peer.open_data(private).await?;
 		Ok(peer)
 	}
@@ -357,6 +432,9 @@ impl<B: Board> Peer<B> {
 		}
 		self.be_there(&seen).await?;
 		self.look_around();
+		if let Averaging::Outer(rule) = seen.swarm.plan.averaging {
+			return self.outer_turn(rule, seen).await;
+		}
 		self.note_payments(&seen).await?;
 		self.settle(&seen, false).await?;
 		if !self.does(role::TRAIN | role::MIX) {

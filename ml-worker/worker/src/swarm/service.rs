@@ -5,6 +5,7 @@ use super::{
 	contact::Contact,
 	journal::Journal,
 	models::Models,
+	outer::{files::OuterFiles, Told},
 	ticket::{Refusal, Signed, Situation},
 	wire::{self, Answer, Path as Asked, Question},
 };
@@ -14,13 +15,13 @@ use std::{
 	fs::File,
 	io,
 	path::PathBuf,
-	sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock},
+	sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock},
 	time::{Duration, Instant},
 };
 use tokio::{sync::Semaphore, task::JoinHandle};
 use tracing::{debug, warn};
 use trainyard_client::swarm::{PeerView, SwarmView};
-use trainyard_protocol::{federation::PartData, job::BlockNumber, H256};
+use trainyard_protocol::{federation::PartData, job::BlockNumber, swarm::Averaging, H256};
 use trainyard_transport::{Layout, Limits, Location, Shelf, Stream};
 
 /// Questions that are answered at once.
@@ -56,6 +57,9 @@ pub struct Service<B> {
 	slices: RwLock<BTreeMap<H256, (PartData, PathBuf)>>,
 	/// Tickets for models of others that are here, the last ones first.
 	shown: Mutex<VecDeque<(H256, Signed)>>,
+	/// What is told of outer steps, and the files that are served of them.
+	told: RwLock<Told>,
+	outer: OnceLock<OuterFiles>,
 	/// Tickets that this peer signed, with the model that each names as own: their makers may need it to claim.
 	own: Mutex<BTreeMap<H256, H256>>,
 }
@@ -84,6 +88,8 @@ impl<B: Board> Service<B> {
 			look_again,
 			slices: RwLock::default(),
 			shown: Mutex::default(),
+			told: RwLock::default(),
+			outer: OnceLock::new(),
 			own: Mutex::default(),
 		})
 	}
@@ -131,6 +137,42 @@ impl<B: Board> Service<B> {
 		let genesis = self.board.genesis();
 		let by_digest = tickets.iter().map(|signed| (signed.digest(&genesis), signed.ticket.own));
 		*locked(&self.own) = by_digest.collect();
+	}
+
+	/// Tells others this of outer steps from now on.
+	pub fn tell(&self, told: Told) {
+		*self.told.write().unwrap_or_else(PoisonError::into_inner) = told;
+	}
+
+	/// Serves the files of outer steps in this folder.
+	pub fn serve_outer(&self, files: OuterFiles) {
+		// A peer has one folder.
+		let _ = self.outer.set(files);
+	}
+
+	/// Returns what is told of an outer step: nothing as long as that trains, or others could contribute what they
+	/// hear of.
+	async fn updates(&self, step: u32) -> Answer {
+		let is_over = |seen: &Seen| match seen.swarm.plan.averaging {
+			Averaging::Pairs => false,
+			Averaging::Outer(rule) => {
+				let now = rule.moment(seen.swarm.began, seen.height);
+				now.step > step || (now.step == step && !now.trains)
+			}
+		};
+		if !is_over(&self.seen()) {
+			self.look_again().await;
+			if !is_over(&self.seen()) {
+				return Answer::Refused(format!("step {step} trains"));
+			}
+		}
+		let told = self.told.read().unwrap_or_else(PoisonError::into_inner);
+		let roots = told.roots.iter().filter(|(of, ..)| *of == step);
+		let false_ones = told.false_ones.iter().filter(|(of, _)| *of == step);
+		Answer::Updates {
+			roots: roots.map(|(_, seal, root)| (*seal, *root)).collect(),
+			false_ones: false_ones.map(|(_, who)| *who).collect(),
+		}
 	}
 
 	fn check(&self, signed: &Signed) -> Result<(), Refusal> {
@@ -224,7 +266,10 @@ impl<B: Board> Service<B> {
 				};
 				Answer::Here { models, slices }
 			}
-			Question::Hello(id) => Answer::Refused(Refusal::OtherSwarm(id).to_string()),
+			Question::Updates(id, step) if id == self.board.swarm_id() => self.updates(step).await,
+			Question::Hello(id) | Question::Updates(id, _) => {
+				Answer::Refused(Refusal::OtherSwarm(id).to_string())
+			}
 			Question::Promise(signed) => match self.take(signed).await {
 				Ok(Ok(())) => Answer::Taken,
 				Ok(Err(refusal)) => Answer::Refused(refusal.to_string()),
@@ -309,6 +354,7 @@ impl<B: Board> Shelf for Service<B> {
 				let own = || locked(&self.own).get(&digest) == Some(&root);
 				(given() || shown() || own()).then(|| self.models.path(&root))
 			}
+			Asked::Outer(root) => self.outer.get().map(|files| files.path(&root)),
 			Asked::Slice(hash) => {
 				if self.seen().swarm.plan.private {
 					return None;

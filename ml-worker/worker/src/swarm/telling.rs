@@ -49,6 +49,60 @@ impl<B: Board> Peer<B> {
 			Turn::Dropped { who, why } => {
 				("dropped", format!("{who} is dropped: {why}"), json!({ "who": who, "why": why }))
 			}
+			Turn::Stepped { step, counted, of } => {
+				let right = match self.position.own.and_then(|own| own.count) {
+					Some(count) => {
+						format!("; the model before gets {:.2} % right", percent(&count))
+					}
+					None => String::new(),
+				};
+				(
+					"stepped",
+					format!("outer step {step}: {counted} of {of} contributions count{right}"),
+					json!({ "step": step, "counted": counted, "of": of, "model": root }),
+				)
+			}
+			Turn::WentBack(step) => (
+				"went_back",
+				format!("the chain changed what counts of step {step}; computes it again"),
+				json!({ "step": step }),
+			),
+			Turn::Worked(step) => (
+				"worked",
+				format!("trained from the model of step {step}"),
+				json!({ "step": step }),
+			),
+			Turn::Diverged { step, why } => (
+				"diverged",
+				format!("training from the model of step {step} came to nothing: {why}"),
+				json!({ "step": step, "why": why }),
+			),
+			Turn::Contributed { step, late } => (
+				"contributed",
+				match late {
+					0 => format!("contributed to step {step}"),
+					late => format!("contributed to step {step}, {late} steps late"),
+				},
+				json!({ "step": step, "late": late }),
+			),
+			Turn::Missed(step) => (
+				"missed",
+				format!("was too late for step {step}; contributes to the next one"),
+				json!({ "step": step }),
+			),
+			Turn::Vouched { step, count, of } => (
+				"vouched",
+				format!("vouched for {count} of {of} contributions to step {step}"),
+				json!({ "step": step, "count": count, "of": of }),
+			),
+			Turn::Replayed { step, who, right } => {
+				let found = if *right { "it is right" } else { "it is false" };
+				(
+					"replayed",
+					format!("computed the contribution of {who} to step {step} again: {found}"),
+					json!({ "step": step, "who": who, "right": right }),
+				)
+			}
 			Turn::Ended => ("ended", "the swarm has ended".into(), json!({})),
 			Turn::Nothing => return,
 		};

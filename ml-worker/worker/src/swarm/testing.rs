@@ -19,7 +19,7 @@ use std::{
 	time::Duration,
 };
 use trainyard_client::{
-	swarm::{Payment, PeerView, Said, Signature, SwarmView},
+	swarm::{Contribution, Payment, PeerView, Said, Signature, SwarmView},
 	AccountId32,
 };
 use trainyard_engine::Engine;
@@ -27,8 +27,8 @@ use trainyard_program::spec::{Activation, DataFormat, JobSpec, Model, Optimizer}
 use trainyard_protocol::{
 	job::{Balance, BlockNumber},
 	swarm::{
-		self, role, Averaging, Curve, Pace, Payer, Plan, Reward, Stage, Stages, SwarmId,
-		MAX_ANNOUNCED,
+		self, role, Averaging, Brought, Curve, Moment, Pace, Payer, Plan, Reward, Stage, Stages,
+		SwarmId, MAX_ANNOUNCED,
 	},
 	Text, H256,
 };
@@ -56,6 +56,9 @@ pub fn peer_view(account: AccountId32, key: &SecretKey) -> PeerView {
 		purse: 0,
 		paid: 0,
 		earned: 0,
+		shares: 0,
+		owed: 0,
+		kept: H256::zero(),
 		leaving: None,
 	}
 }
@@ -106,6 +109,19 @@ pub struct World {
 	pub payments: Vec<(AccountId32, Payment)>,
 	pub commitments: Vec<(AccountId32, H256)>,
 	pub said: Vec<(AccountId32, u32, Said, [u8; 32])>,
+	pub steps: BTreeMap<u32, Vec<Contribution>>,
+	/// Whether no block comes with a call.
+	pub stands: bool,
+}
+
+impl World {
+	/// What may be done about outer steps.
+	pub fn moment(&self) -> Moment {
+		match self.view.plan.averaging {
+			Averaging::Outer(rule) => rule.moment(self.view.began, self.height),
+			Averaging::Pairs => panic!("no outer steps"),
+		}
+	}
 }
 
 /// A chain with one swarm.
@@ -170,6 +186,8 @@ impl Memory {
 			payments: vec![],
 			commitments: vec![],
 			said: vec![],
+			steps: BTreeMap::new(),
+			stands: false,
 		})))
 	}
 
@@ -198,7 +216,9 @@ impl Seat {
 		change: impl FnOnce(&mut World) -> Result<T, &'static str>,
 	) -> Result<T, BoardError> {
 		let mut world = self.world.world();
-		world.height += 1;
+		if !world.stands {
+			world.height += 1;
+		}
 		change(&mut world).map_err(|why| BoardError::Refused(why.into()))
 	}
 
@@ -238,6 +258,44 @@ impl Board for Seat {
 		let hidden = self.hidden.lock().unwrap().clone();
 		let peers = self.world.world().peers.clone();
 		Ok(peers.into_iter().filter(|peer| !hidden.contains(&peer.account)).collect())
+	}
+
+	async fn step(&self, step: u32) -> Result<Vec<Contribution>, BoardError> {
+		let world = self.world.world();
+		Ok(world.steps.get(&step).cloned().unwrap_or_default())
+	}
+
+	async fn contribute(&self, step: u32, brought: &Brought) -> Result<(), BoardError> {
+		let (me, brought) = (self.me, *brought);
+		self.with(|world| {
+			let now = world.moment();
+			if now.step != step || !now.trains {
+				return Err("this is not the time of that outer step");
+			}
+			let all = world.steps.entry(step).or_default();
+			if all.iter().any(|one| one.peer == me) {
+				return Err("contributed before");
+			}
+			let peer = world.peers.iter_mut().find(|peer| peer.account == me).ok_or("no peer")?;
+			let before = std::mem::replace(&mut peer.kept, brought.kept);
+			all.push(Contribution { peer: me, before, brought, vouches: None });
+			world.view.steps = world.steps.keys().copied().collect();
+			Ok(())
+		})
+	}
+
+	async fn vouch(&self, step: u32, vouches: u64) -> Result<(), BoardError> {
+		let me = self.me;
+		self.with(|world| {
+			let now = world.moment();
+			if now.step != step || now.trains {
+				return Err("this is not the time to vouch for that outer step");
+			}
+			let all = world.steps.entry(step).or_default();
+			let own = all.iter_mut().find(|one| one.peer == me).ok_or("no contributor")?;
+			own.vouches = Some(vouches);
+			Ok(())
+		})
 	}
 
 	async fn paid(

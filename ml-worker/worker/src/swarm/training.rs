@@ -19,7 +19,7 @@ use trainyard_protocol::{federation::PartData, swarm::role};
 use trainyard_transport::{Location, Source};
 
 /// Most bytes of a slice that is taken from others.
-const MOST_BYTES: u64 = 1 << 30;
+pub(super) const MOST_BYTES: u64 = 1 << 30;
 
 impl<B: Board> Peer<B> {
 	/// Takes a model to begin with: the best one on chain, or, without data, that of somebody whom it draws.

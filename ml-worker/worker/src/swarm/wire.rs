@@ -9,6 +9,7 @@ use super::ticket::Signed;
 use codec::{Decode, DecodeAll, Encode};
 use std::io;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use trainyard_client::AccountId32;
 use trainyard_protocol::{federation::PartData, swarm::SwarmId, H256};
 
 /// Name of the protocol.
@@ -23,6 +24,8 @@ pub enum Question {
 	Hello(SwarmId),
 	/// May I have the remote model of this ticket?
 	Promise(Signed),
+	/// What are the roots under the seals of updates to this outer step, and whose contributions are false?
+	Updates(SwarmId, u32),
 }
 
 /// What is answered.
@@ -39,6 +42,13 @@ pub enum Answer {
 	Taken,
 	/// No.
 	Refused(String),
+	/// Of a step whose training is over.
+	Updates {
+		/// Seals of updates, each with the root.
+		roots: Vec<(H256, H256)>,
+		/// Whose contribution came to something else when it was computed again.
+		false_ones: Vec<AccountId32>,
+	},
 }
 
 /// Returns under what path a model is served to whoever showed the ticket with this digest.
@@ -51,6 +61,11 @@ pub fn slice_path(swarm: SwarmId, hash: &H256) -> String {
 	format!("/swarm/{swarm}/slice/{}", hex::encode(hash))
 }
 
+/// Returns under what path a file of outer steps is served.
+pub fn outer_path(swarm: SwarmId, root: &H256) -> String {
+	format!("/swarm/{swarm}/outer/{}", hex::encode(root))
+}
+
 /// What a path names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Path {
@@ -58,6 +73,8 @@ pub enum Path {
 	Model(H256, H256),
 	/// A slice.
 	Slice(H256),
+	/// A file of outer steps.
+	Outer(H256),
 }
 
 /// Reads a path.
@@ -74,6 +91,7 @@ pub fn parse(swarm: SwarmId, path: &str) -> Option<Path> {
 			Some(Path::Model(hash(root)?, hash(digest)?))
 		}
 		("slice", name) => Some(Path::Slice(hash(name)?)),
+		("outer", name) => Some(Path::Outer(hash(name)?)),
 		_ => None,
 	}
 }

@@ -1,5 +1,6 @@
 //! `trainyard swarm`.
 
+mod add;
 mod claim;
 mod open;
 mod run;
@@ -24,7 +25,7 @@ use anyhow::bail;
 use clap::Subcommand;
 use serde_json::json;
 use std::{path::PathBuf, process::ExitCode, sync::Arc, time::Duration};
-use trainyard_client::{amount, swarm as calls};
+use trainyard_client::{amount, swarm as calls, swarm::PeerView};
 use trainyard_protocol::{
 	job::Balance,
 	swarm::{joining, role, SwarmId},
@@ -37,6 +38,8 @@ pub enum SwarmCommand {
 	/// Opens the swarm of a file: stores the model with which all begins, and names the slices by which gain is
 	/// measured. Their files are kept in the folder until they are drawn: run `swarm watch` on it
 	Open(open::Open),
+	/// Adds slices by which gain is measured; their files are kept in the folder until they are drawn
+	AddSlices(add::AddSlices),
 	/// Is a peer: joins, trains, mixes with others, serves its models and pays; goes on after a restart
 	Run(Box<run::Run>),
 	/// Joins without running, with the key that is in the folder
@@ -49,6 +52,8 @@ pub enum SwarmCommand {
 	Fund(Fund),
 	/// Says that the account leaves; and, after the time for its tickets, goes with what is in its purse
 	Leave(One),
+	/// Is paid what the account's contributions to outer steps brought
+	Collect(One),
 	/// Ends a swarm that the account opened
 	Close(One),
 	/// Claims what a model is better by than the best one so far, or, by a ticket, than that of its payer; goes on
@@ -156,12 +161,14 @@ impl SwarmCommand {
 	pub(super) async fn run(self) -> anyhow::Result<ExitCode> {
 		match self {
 			Self::Open(args) => args.run().await,
+			Self::AddSlices(args) => args.run().await,
 			Self::Run(args) => args.run().await,
 			Self::Join(args) => args.run().await,
 			Self::Show(args) => args.run().await,
 			Self::Debts(args) => args.run().await,
 			Self::Fund(args) => args.run().await,
 			Self::Leave(args) => args.leave().await,
+			Self::Collect(args) => args.collect().await,
 			Self::Close(args) => args.close().await,
 			Self::Claim(args) => args.run().await,
 			Self::Watch(args) => args.run().await,
@@ -185,6 +192,23 @@ impl One {
 				);
 			}
 		}
+		Ok(ExitCode::SUCCESS)
+	}
+
+	async fn collect(self) -> anyhow::Result<ExitCode> {
+		let board = self.board().await?;
+		let of = |peers: Vec<PeerView>| peers.into_iter().find(|peer| peer.account == *board.me());
+		let Some(peer) = of(board.peers().await?) else {
+			bail!("{} is no peer of swarm {}", board.me(), self.id);
+		};
+		if peer.owed == 0 {
+			println!("nothing is owed to {} for outer steps", board.me());
+			return Ok(ExitCode::SUCCESS);
+		}
+		board.sender().run(&calls::collect(self.id)).await?;
+		let earned = of(board.peers().await?).map_or(0, |peer| peer.earned);
+		let paid = earned.saturating_sub(peer.earned);
+		println!("{} was paid {} for outer steps", board.me(), amount::format(paid));
 		Ok(ExitCode::SUCCESS)
 	}
 

@@ -37,7 +37,7 @@ impl Open {
 	pub(super) async fn run(self) -> anyhow::Result<ExitCode> {
 		let file = open::load(&self.file)?;
 		files::create_private_folder(&self.dir)?;
-		let slices = open::slices(&file, &self.dir)?;
+		let slices = open::slices(&file.job.spec, &file.slices, &self.dir)?;
 		let sender = sender(&self.node, &self.key).await?;
 		let report = Reporter::new("swarm", self.json, None);
 		let bytes = prepare::initial_bytes(&file.job, &self.dir.join("initial.safetensors"))?;

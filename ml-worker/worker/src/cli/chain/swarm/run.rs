@@ -42,6 +42,10 @@ pub struct Run {
 	/// Slices that are taken from others, at most
 	#[arg(long, value_name = "N", default_value_t = 8)]
 	slices: usize,
+	/// How likely it computes a contribution of somebody else again in each outer step, where data are shared: a
+	/// number from 0 to 1
+	#[arg(long, value_name = "P", default_value_t = 0.25, value_parser = part)]
+	replay: f64,
 	/// Relay (https://HOST[:PORT]) at which it waits for those who cannot reach it directly
 	#[arg(long, value_name = "URL")]
 	iroh_relay: Option<Relay>,
@@ -61,6 +65,13 @@ pub struct Run {
 	json: bool,
 }
 
+fn part(text: &str) -> Result<f64, String> {
+	match text.parse::<f64>() {
+		Ok(part) if (0.0..=1.0).contains(&part) => Ok(part),
+		_ => Err("a number from 0 to 1, like 0.25".into()),
+	}
+}
+
 impl Run {
 	pub(super) async fn run(self) -> anyhow::Result<ExitCode> {
 		self.device.choose()?;
@@ -76,6 +87,7 @@ impl Run {
 			passes: self.passes,
 			batch: self.batch,
 			slices: self.slices,
+			replay: self.replay,
 			locations,
 			..Options::default()
 		};

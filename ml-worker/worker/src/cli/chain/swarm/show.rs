@@ -13,7 +13,7 @@ use trainyard_client::{
 	amount,
 	swarm::{PeerView, SwarmView},
 };
-use trainyard_protocol::swarm::{role, Payer, Stage, SwarmId};
+use trainyard_protocol::swarm::{role, Averaging, Payer, Stage, SwarmId};
 
 /// Options of `trainyard swarm show`.
 #[derive(Debug, clap::Args)]
@@ -137,6 +137,17 @@ fn describe(view: &SwarmView, peers: &[PeerView]) -> String {
 		),
 		"power       none: gain is paid by what models get right, and no training is replayed"
 			.into(),
+		format!(
+			"models      {}",
+			match plan.averaging {
+				Averaging::Pairs => "each peer has its own, and mixes it with others".into(),
+				Averaging::Outer(rule) => format!(
+					"all have one, which takes an outer step each {} blocks; {} shares in what that brings",
+					rule.blocks(),
+					view.shares
+				),
+			}
+		),
 		format!("slices      {} of {} wait to be drawn", waiting, view.slices.len()),
 		format!("best model  {:?}", view.best.root),
 		format!("ends after block {}", plan.end),
@@ -171,6 +182,8 @@ fn describe(view: &SwarmView, peers: &[PeerView]) -> String {
 				amount::format(peer.purse),
 				amount::format(peer.paid),
 				amount::format(peer.earned),
+				peer.shares.to_string(),
+				amount::format(peer.owed),
 				peer.location.to_string_lossy(),
 			]
 		})
@@ -182,6 +195,8 @@ fn describe(view: &SwarmView, peers: &[PeerView]) -> String {
 		("purse", Align::Right),
 		("paid", Align::Right),
 		("earned", Align::Right),
+		("shares", Align::Right),
+		("to collect", Align::Right),
 		("at", Align::Left),
 	];
 	text.push(format!("\n{}", table(&header, &rows).trim_end()));

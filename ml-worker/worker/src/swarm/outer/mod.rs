@@ -1,0 +1,103 @@
+//! Outer steps: all peers of a swarm train one model, and move it together.
+//!
+//! - [`steps`] is what is computed, [`files`] what of that is on disk and served, [`position`] where a peer stands;
+//! - `turns` is what a peer does while a step trains: it goes on to the model of the step, trains, and commits;
+//! - `vouching` is what it does after that: it takes the updates of all, computes one of them again that it draws,
+//!   or that somebody says is false, and vouches for what is right.
+//!
+//! A peer computes each next model by itself from what counts, so it needs nobody for it but one that has the
+//! updates. Only who comes late, or was away for longer than the chain remembers, takes the model that most
+//! contributions of the last step begin with.
+
+pub mod files;
+pub mod position;
+pub mod steps;
+#[cfg(test)]
+mod tests;
+mod turns;
+mod vouching;
+
+use self::{
+	files::OuterFiles,
+	position::OuterPosition,
+	steps::{Frame, StepError},
+};
+use std::{
+	collections::{BTreeMap, BTreeSet},
+	path::Path,
+	sync::Arc,
+};
+use trainyard_client::AccountId32;
+use trainyard_program::spec::CheckedSpec;
+use trainyard_protocol::{swarm::OuterRule, H256};
+
+/// What a peer knows of outer steps.
+pub struct Outer {
+	frame: Arc<Frame>,
+	files: OuterFiles,
+	position: OuterPosition,
+	/// What it does about the step whose training is over.
+	review: Review,
+	/// Whose word that a contribution is false was not true.
+	alarmists: BTreeSet<AccountId32>,
+	/// The step at whose majority this peer was found to have another model, which is said once.
+	differs: Option<H256>,
+}
+
+/// What a peer does about one step.
+#[derive(Default)]
+struct Review {
+	step: u32,
+	/// The last bits for which it vouched.
+	vouched: Option<u64>,
+	/// Whose contribution it drew to be computed again, once it drew.
+	drawn: Option<Option<AccountId32>>,
+	/// Whose contribution it computed again, and whether that came to the same.
+	replayed: BTreeMap<AccountId32, bool>,
+	/// Whose contribution others say is false, and who says so.
+	accused: BTreeMap<AccountId32, AccountId32>,
+}
+
+impl Outer {
+	/// Opens the folder of a peer.
+	pub fn open(
+		folder: &Path,
+		spec: &CheckedSpec,
+		rule: OuterRule,
+	) -> Result<Self, super::peer::PeerError> {
+		let frame = Frame::new(spec, rule)?;
+		Ok(Self {
+			frame: Arc::new(frame),
+			files: OuterFiles::open(&folder.join("outer"))?,
+			position: OuterPosition::open(folder)?,
+			review: Review::default(),
+			alarmists: BTreeSet::new(),
+			differs: None,
+		})
+	}
+
+	/// Returns where the peer stands.
+	pub fn position(&self) -> &OuterPosition {
+		&self.position
+	}
+
+	/// Returns the files that others may ask for.
+	pub fn files(&self) -> &OuterFiles {
+		&self.files
+	}
+}
+
+/// Says what others have to be told of a step: the roots under the seals of updates, and whose are false.
+#[derive(Clone, Debug, Default)]
+pub struct Told {
+	/// Roots of updates, each with the step and the seal.
+	pub roots: Vec<(u32, H256, H256)>,
+	/// Whose contribution to which step came to something else when it was computed again.
+	pub false_ones: Vec<(u32, AccountId32)>,
+}
+
+impl From<StepError> for super::peer::PeerError {
+	fn from(error: StepError) -> Self {
+		Self::Step(error)
+	}
+}

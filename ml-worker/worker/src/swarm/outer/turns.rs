@@ -1,0 +1,520 @@
+//! Turns while an outer step trains: a peer goes on to the model of the step, trains from it, and commits to what
+//! came of that.
+
+use super::{
+	position::{Base, Pending},
+	steps::{Counted, Kept},
+	Outer,
+};
+use crate::swarm::{
+	board::Board,
+	contact::Expected,
+	learner::{Learner, Slice},
+	models,
+	peer::{Peer, PeerError, Turn},
+	service::Seen,
+	wire::outer_path,
+};
+use codec::Encode;
+use std::{collections::BTreeMap, sync::Arc};
+use tracing::warn;
+use trainyard_client::{swarm::Contribution, AccountId32};
+use trainyard_engine::TensorMap;
+use trainyard_program::lower::OPTIMIZER_PREFIX;
+use trainyard_proof::hash;
+use trainyard_protocol::{
+	swarm::{self, role, Brought, OuterRule, MAX_LATE},
+	H256,
+};
+use trainyard_transport::{Location, Source};
+
+/// Peers that are asked for one file at once, at most.
+const MOST_SOURCES: usize = 5;
+
+/// Returns what names the contributions to a step, as they are on chain.
+fn digest(contributions: &[Contribution]) -> H256 {
+	hash::blake2_256(&contributions.encode())
+}
+
+/// What a contribution is made of.
+pub(super) struct Work {
+	pub model: TensorMap,
+	pub kept: Kept,
+	pub seed: H256,
+	pub base: u32,
+}
+
+/// What came of it.
+pub(super) struct Done {
+	pub update: Vec<u8>,
+	pub kept: Vec<u8>,
+}
+
+/// Computes a contribution: the same to the bit, whoever computes it.
+pub(super) fn work(
+	frame: &super::Frame,
+	slice: &Slice,
+	work: Work,
+) -> Result<Result<Done, super::StepError>, crate::swarm::learner::LearnError> {
+	let Work { model, mut kept, seed, base } = work;
+	let mut state = model.clone();
+	state.extend(kept.optimizer);
+	let mut trained = slice.train_from(state, seed, base, frame.rule().inner)?;
+	let optimizer: TensorMap = {
+		let names: Vec<String> =
+			trained.keys().filter(|name| name.starts_with(OPTIMIZER_PREFIX)).cloned().collect();
+		names.into_iter().filter_map(|name| trained.remove_entry(&name)).collect()
+	};
+	kept.optimizer = optimizer;
+	Ok(frame
+		.contribute(&mut kept.residual, &model, &trained)
+		.map(|update| Done { update, kept: frame.write_kept(&kept) }))
+}
+
+impl<B: Board> Peer<B> {
+	/// Takes one turn of a swarm of outer steps.
+	pub(in crate::swarm) async fn outer_turn(
+		&mut self,
+		rule: OuterRule,
+		seen: Arc<Seen>,
+	) -> Result<Turn, PeerError> {
+		let Some(seed) = seen.swarm.seed else { return Ok(Turn::Nothing) };
+		let moment = rule.moment(seen.swarm.began, seen.height);
+		self.look_at_pending(&seen)?;
+		if let Some(turn) = self.be_at(moment.step, &seen).await? {
+			return Ok(turn);
+		}
+		if let Some(turn) = self.take_slice().await? {
+			return Ok(turn);
+		}
+		self.outer_recount().await?;
+		if !self.does(role::TRAIN) {
+			return Ok(Turn::Nothing);
+		}
+		let contributions = self.service.board().step(moment.step).await?;
+		let has = contributions.iter().any(|one| one.peer == *self.me());
+		match (moment.trains, has) {
+			(true, false) => self.contribute(rule, moment.step, &seed).await,
+			(false, true) => self.vouch(moment, contributions, &seed).await,
+			_ => Ok(Turn::Nothing),
+		}
+	}
+
+	pub(super) fn outer(&mut self) -> Result<&mut Outer, PeerError> {
+		self.outer.as_mut().ok_or(PeerError::NoOuterSteps)
+	}
+
+	/// Writes down where it stands, and tells others what they may know.
+	pub(in crate::swarm) fn save_outer(&mut self) -> Result<(), PeerError> {
+		let root = self.folder.path("");
+		let genesis = self.service.board().genesis();
+		let (id, me) = (self.service.board().swarm_id(), *self.me());
+		let outer = self.outer()?;
+		outer.position.save(&root)?;
+		let own = outer.position.sent.iter();
+		let own =
+			own.map(|(step, root)| (*step, swarm::sealed(&genesis, id, *step, &me, root), *root));
+		let roots = own.chain(outer.position.opened.iter().copied()).collect();
+		let (step, replayed) = (outer.review.step, outer.review.replayed.iter());
+		let false_ones = replayed.filter(|(_, right)| !**right).map(|(who, _)| (step, *who));
+		let told = super::Told { roots, false_ones: false_ones.collect() };
+		self.service.tell(told);
+		Ok(())
+	}
+
+	/// Takes note of a contribution that is on chain by now.
+	fn look_at_pending(&mut self, seen: &Seen) -> Result<(), PeerError> {
+		let me = *self.me();
+		let on_chain = seen.peers.iter().find(|peer| peer.account == me).map(|peer| peer.kept);
+		let outer = self.outer()?;
+		let Some(kept) = on_chain.filter(|kept| *kept != outer.position.kept) else {
+			return Ok(());
+		};
+		match outer.position.pending {
+			Some(pending) if pending.kept == kept => {
+				outer.position.kept = kept;
+				outer.position.pending = None;
+				self.save_outer()
+			}
+			_ => Err(PeerError::KeptElsewhere(kept)),
+		}
+	}
+
+	/// Is at the model of this step, or returns the turn that was taken on the way there.
+	async fn be_at(&mut self, step: u32, seen: &Arc<Seen>) -> Result<Option<Turn>, PeerError> {
+		let Some(last) = self.outer()?.position.last() else {
+			return self.begin_outer(step, seen).await.map(Some);
+		};
+		if let Some(turn) = self.look_for_changes(seen).await? {
+			return Ok(Some(turn));
+		}
+		if last.step >= step {
+			return Ok(None);
+		}
+		if seen.swarm.steps.first().is_some_and(|first| *first > last.step) {
+			// What counted meanwhile is forgotten, or there was nothing: others know.
+			return self.begin_outer(step, seen).await.map(Some);
+		}
+		let contributions = self.service.board().step(last.step).await?;
+		let of = Some(digest(&contributions));
+		let next = Base { step: last.step.saturating_add(1), of, ..last };
+		let counted = swarm::counted(&contributions);
+		if counted == 0 {
+			self.outer()?.position.go_on(next);
+			self.save_outer()?;
+			return Ok(Some(Turn::Stepped {
+				step: next.step,
+				counted: 0,
+				of: contributions.len(),
+			}));
+		}
+		let missing = self.gather(last.step, &contributions, counted).await?;
+		if let Some(who) = missing {
+			// Who cannot compute the model takes it from others, as soon as they have it.
+			if seen.swarm.steps.last().is_some_and(|newest| *newest > last.step) {
+				if let Some(turn) = self.join_majority(seen, last.step).await? {
+					return Ok(Some(turn));
+				}
+			}
+			let why = "nobody gave its update, which counts".to_owned();
+			return Ok(Some(Turn::Failed { who, why }));
+		}
+		let Some((model, velocity)) = self.model_of(&last)? else {
+			return self.begin_outer(step, seen).await.map(Some);
+		};
+		let updates = self.counted(last.step, &contributions, counted)?;
+		let of = updates.len();
+		let frame = self.outer()?.frame.clone();
+		let (model, velocity) =
+			tokio::task::spawn_blocking(move || frame.next(&model, velocity.as_ref(), &updates))
+				.await??;
+		let (model, velocity) = self.put_model(&model, velocity.as_ref())?;
+		self.go_to(Base { model, velocity, ..next })?;
+		Ok(Some(Turn::Stepped { step: next.step, counted: of, of: contributions.len() }))
+	}
+
+	/// Looks whether what the present model was computed from is still on chain: blocks of the last heights may give
+	/// way to others. Goes back where not. Says where most others have another model.
+	async fn look_for_changes(&mut self, seen: &Seen) -> Result<Option<Turn>, PeerError> {
+		let position = &self.outer()?.position;
+		let (Some(last), Some(before)) = (position.last(), position.bases.iter().rev().nth(1))
+		else {
+			return Ok(None);
+		};
+		let (step, of) = (before.step, last.of);
+		if of.is_some() && seen.swarm.steps.first().is_some_and(|first| *first <= step) {
+			let contributions = self.service.board().step(step).await?;
+			if of != Some(digest(&contributions)) {
+				let outer = self.outer()?;
+				outer.position.bases.pop();
+				self.save_outer()?;
+				return Ok(Some(Turn::WentBack(step)));
+			}
+		}
+		let majority = majority(&self.service.board().step(last.step).await?, last.step);
+		let outer = self.outer()?;
+		if let Some((model, _, whose)) = majority {
+			if model != last.model && whose.len() > 1 && outer.differs != Some(model) {
+				outer.differs = Some(model);
+				warn!(
+					"{} contributions to step {} begin with another model than what counts comes to here. \
+					 They have no vote of this peer",
+					whose.len(),
+					last.step
+				);
+			}
+		}
+		Ok(None)
+	}
+
+	/// Begins: with the model that most contributions of the last step begin with that has any, or with the best
+	/// one on chain where there are none.
+	async fn begin_outer(&mut self, step: u32, seen: &Arc<Seen>) -> Result<Turn, PeerError> {
+		if let Some(newest) = seen.swarm.steps.last() {
+			if let Some(turn) = self.join_majority(seen, 0).await? {
+				return Ok(turn);
+			}
+			// Where nobody has contributed for long, those who did may be gone for good.
+			let is_old = newest.saturating_add(MAX_LATE) < step;
+			if !is_old || !self.standing().all_were_asked() {
+				return Ok(Turn::Nothing);
+			}
+		}
+		let root = seen.swarm.best.root;
+		let models = self.service.models();
+		let bytes = match models.has(&root) {
+			true => models.bytes(&root)?,
+			false => self.service.board().blob(root, models.layout().size).await?,
+		};
+		let model = models.parse(&bytes).map_err(PeerError::Model)?;
+		let frame = self.outer()?.frame.clone();
+		let velocity = frame.has_velocity().then(|| frame.nothing());
+		let (model, velocity) = self.put_model(&model, velocity.as_ref())?;
+		self.go_to(Base { step, model, velocity, of: None })?;
+		Ok(Turn::Began(None))
+	}
+
+	/// Takes the model with which most contributions begin to the newest step after this one; nothing where nobody
+	/// gives it.
+	async fn join_majority(
+		&mut self,
+		seen: &Arc<Seen>,
+		after: u32,
+	) -> Result<Option<Turn>, PeerError> {
+		for step in seen.swarm.steps.iter().rev().filter(|step| **step >= after) {
+			let contributions = self.service.board().step(*step).await?;
+			let Some((model, velocity, whose)) = majority(&contributions, *step) else { continue };
+			let bytes = self.service.models().layout().size;
+			if !self.bring(model, bytes, &whose).await?
+				|| (velocity != H256::zero() && !self.bring(velocity, bytes, &whose).await?)
+			{
+				return Ok(None);
+			}
+			let base = Base { step: *step, model, velocity, of: None };
+			let Some((_, velocity)) = self.model_of(&base)? else {
+				return Ok(None);
+			};
+			if velocity.is_some() != self.outer()?.frame.has_velocity() {
+				return Ok(None);
+			}
+			self.outer()?.position.bases.clear();
+			self.go_to(base)?;
+			return Ok(Some(Turn::Began(whose.first().copied())));
+		}
+		Ok(None)
+	}
+
+	/// Makes a model the present one.
+	fn go_to(&mut self, base: Base) -> Result<(), PeerError> {
+		let Some((model, _)) = self.model_of(&base)? else { return Ok(()) };
+		let state = self.learner.state_of(model, None);
+		self.outer()?.position.go_on(base);
+		self.adopt(state, None)?;
+		self.save_outer()?;
+		let outer = self.outer()?;
+		let roots = outer.position.roots();
+		Ok(outer.files.keep(&roots)?)
+	}
+
+	/// Writes a model and its velocity down.
+	fn put_model(
+		&mut self,
+		model: &TensorMap,
+		velocity: Option<&TensorMap>,
+	) -> Result<(H256, H256), PeerError> {
+		let files = &self.outer()?.files;
+		let model = files.put(&models::file_of(model))?;
+		let velocity = match velocity {
+			Some(velocity) => files.put(&models::file_of(velocity))?,
+			None => H256::zero(),
+		};
+		Ok((model, velocity))
+	}
+
+	/// Returns a model and its velocity, where they are here and are of this swarm.
+	pub(super) fn model_of(
+		&mut self,
+		base: &Base,
+	) -> Result<Option<(TensorMap, Option<TensorMap>)>, PeerError> {
+		let service = self.service.clone();
+		let size = service.models().layout().size;
+		let files = &self.outer()?.files;
+		let read = |root: &H256| -> Result<Option<TensorMap>, PeerError> {
+			let Some(bytes) = files.read(root, size)? else { return Ok(None) };
+			Ok(service.models().parse(&bytes).ok())
+		};
+		let Some(model) = read(&base.model)? else { return Ok(None) };
+		if base.velocity == H256::zero() {
+			return Ok(Some((model, None)));
+		}
+		Ok(read(&base.velocity)?.map(|velocity| (model, Some(velocity))))
+	}
+
+	/// Counts what the present model gets right, where there are rows for that.
+	async fn outer_recount(&mut self) -> Result<(), PeerError> {
+		match self.learner.slices().is_empty() {
+			true => Ok(()),
+			false => self.recount().await,
+		}
+	}
+
+	/// Returns the updates that count of a step, in the order of their peers.
+	fn counted(
+		&mut self,
+		step: u32,
+		contributions: &[Contribution],
+		counted: u64,
+	) -> Result<Vec<Counted>, PeerError> {
+		let mut all: Vec<&Contribution> = contributions
+			.iter()
+			.enumerate()
+			.filter(|(at, _)| (counted >> at) & 1 == 1)
+			.map(|(_, one)| one)
+			.collect();
+		all.sort_by_key(|one| one.peer);
+		let mut updates = Vec::new();
+		for one in all {
+			// What is counted and is no update moves nothing, whoever vouches for it.
+			if let Some(update) = self.update_of(one)? {
+				updates.push(Counted { update, late: step.saturating_sub(one.brought.base) });
+			}
+		}
+		Ok(updates)
+	}
+
+	/// Trains from the present model, or sends what came of that.
+	async fn contribute(
+		&mut self,
+		rule: OuterRule,
+		step: u32,
+		seed: &H256,
+	) -> Result<Turn, PeerError> {
+		let position = &self.outer()?.position;
+		let Some(last) = position.last() else { return Ok(Turn::Nothing) };
+		let Some(pending) = position.pending else { return self.work(last, seed).await };
+		let late = step.saturating_sub(pending.base);
+		let Some(base) = position.base(pending.base).filter(|_| late <= MAX_LATE) else {
+			// It is too old to count.
+			self.outer()?.position.pending = None;
+			self.save_outer()?;
+			return Ok(Turn::Nothing);
+		};
+		let (id, me) = (self.service.board().swarm_id(), *self.me());
+		let genesis = self.service.board().genesis();
+		let outer = self.outer()?;
+		outer.position.sent.push((step, pending.update));
+		self.save_outer()?;
+		let brought = Brought {
+			base: pending.base,
+			model: base.model,
+			velocity: base.velocity,
+			data: pending.data,
+			sealed: swarm::sealed(&genesis, id, step, &me, &pending.update),
+			kept: pending.kept,
+		};
+		// The time may be over by the block that takes it; then it comes late to the next step.
+		if let Err(e) = self.service.board().contribute(step, &brought).await {
+			if e.is_final() {
+				return Err(e.into());
+			}
+			warn!("a contribution to step {step} was not taken: {e}");
+			let seen = self.service.refresh().await?;
+			return Ok(match rule.moment(seen.swarm.began, seen.height).step > step {
+				true => Turn::Missed(step),
+				false => Turn::Nothing,
+			});
+		}
+		let seen = self.service.refresh().await?;
+		self.look_at_pending(&seen)?;
+		Ok(Turn::Contributed { step, late })
+	}
+
+	/// Trains from the model of this step.
+	async fn work(&mut self, base: Base, seed: &H256) -> Result<Turn, PeerError> {
+		let slices = self.learner.slices();
+		let count = u32::try_from(slices.len()).unwrap_or(u32::MAX);
+		let at = base.step.checked_rem(count).unwrap_or_default();
+		let Some(slice) = slices.get(at as usize).cloned() else { return Ok(Turn::Nothing) };
+		let Some((model, _)) = self.model_of(&base)? else { return Ok(Turn::Nothing) };
+		let key = H256(*self.key.public().as_bytes());
+		let kept = self.outer()?.position.kept;
+		let Some(kept) = self.kept_under(&kept)? else {
+			return Err(PeerError::KeptElsewhere(kept));
+		};
+		let seed = swarm::noise(seed, &key, base.step);
+		let (frame, data) = (self.outer()?.frame.clone(), slice.data.file.content_hash);
+		let job = Work { model, kept, seed, base: base.step };
+		let done = self.compute(move || work(&frame, &slice, job)).await?;
+		let Done { update, kept } = match done {
+			Ok(done) => done,
+			Err(e) => {
+				return Ok(Turn::Diverged { step: base.step, why: e.to_string() });
+			}
+		};
+		let outer = self.outer()?;
+		let (update, kept) = (outer.files.put(&update)?, outer.files.put(&kept)?);
+		outer.position.pending = Some(Pending { base: base.step, data, update, kept });
+		self.position.trained = self.position.trained.saturating_add(1);
+		self.save()?;
+		self.save_outer()?;
+		Ok(Turn::Worked(base.step))
+	}
+
+	/// Returns what a peer kept under this root, where it is here; what one begins with under no root.
+	pub(super) fn kept_under(&mut self, root: &H256) -> Result<Option<Kept>, PeerError> {
+		let optimizer = fresh_optimizer(&self.learner);
+		let outer = self.outer()?;
+		if *root == H256::zero() {
+			return Ok(Some(outer.frame.fresh(optimizer)));
+		}
+		let bytes = outer.files.read(root, outer.frame.kept_bytes())?;
+		Ok(bytes.and_then(|bytes| outer.frame.read_kept(&bytes).ok()))
+	}
+
+	/// Brings a file under this root from these peers and others that answer. Returns whether it is here.
+	pub(super) async fn bring(
+		&mut self,
+		root: H256,
+		bytes: u64,
+		whose: &[AccountId32],
+	) -> Result<bool, PeerError> {
+		let files = self.outer()?.files.clone();
+		if files.has(&root) {
+			return Ok(true);
+		}
+		let from = self.reached(whose);
+		let Some((first, _)) = from.first() else { return Ok(false) };
+		let path = outer_path(self.service.board().swarm_id(), &root);
+		let sources: Vec<Source> = from
+			.iter()
+			.map(|(_, location)| Source { location: location.clone(), path: path.clone() })
+			.collect();
+		let missed = self.standing().misses(first);
+		let expected = Expected::Model { root, bytes };
+		let contact = self.service.contact().clone();
+		match contact.bring(expected, &sources, &files.part(&root), missed).await {
+			Ok(given_up) => {
+				self.drop_liars(&from, &given_up);
+				files.whole(&root)?;
+				Ok(true)
+			}
+			Err(e) => {
+				tracing::debug!("{root:?} did not come: {e}");
+				Ok(false)
+			}
+		}
+	}
+
+	/// Returns where those are that answered lately: first these, and some others.
+	pub(super) fn reached(&self, first: &[AccountId32]) -> Vec<(AccountId32, Location)> {
+		let seen = self.service.seen();
+		let others = seen.peers.iter().map(|peer| peer.account);
+		let others = others.filter(|who| who != self.me() && !first.contains(who));
+		let standing = self.standing();
+		first
+			.iter()
+			.copied()
+			.filter(|who| who != self.me())
+			.chain(others)
+			.filter_map(|who| Some((who, standing.reached(&who)?.clone())))
+			.take(MOST_SOURCES)
+			.collect()
+	}
+}
+
+/// Returns what an optimizer keeps before its first step.
+pub(super) fn fresh_optimizer(learner: &Learner) -> TensorMap {
+	learner.state_of(TensorMap::new(), None)
+}
+
+/// Returns the model and the velocity that most contributions to a step begin with that are not late, and whose
+/// those are.
+fn majority(contributions: &[Contribution], step: u32) -> Option<(H256, H256, Vec<AccountId32>)> {
+	let mut all: BTreeMap<(H256, H256), Vec<AccountId32>> = BTreeMap::new();
+	for one in contributions.iter().filter(|one| one.brought.base == step) {
+		all.entry((one.brought.model, one.brought.velocity)).or_default().push(one.peer);
+	}
+	let most = all.into_iter().max_by_key(|(_, whose)| whose.len())?;
+	let ((model, velocity), whose) = most;
+	Some((model, velocity, whose))
+}
