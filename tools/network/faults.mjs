@@ -4,8 +4,8 @@
 // Authorities are Alice to Dave with power 1:2:3:4, so that Charlie is less than a third of the
 // weight, Dave is more, and Alice and Dave are as much as Bob and Charlie.
 
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { clockOff, whyNoClock } from '../end-to-end/lib/clock.mjs';
 import { sleep, until } from '../end-to-end/lib/network.mjs';
 import { bold, dim, green } from '../end-to-end/lib/output.mjs';
 import { keyFromSuri, send, trainers } from '../../packages/polkadot-js/src/index.js';
@@ -19,13 +19,6 @@ export const FAULT_NETWORK = { powers: [1, 2, 3, 4], slot: 600, c: [1, 2], epoch
 const VOTES_SECONDS = 6;
 /** Seconds that nodes may take for anything here, on a machine that does much else. */
 const PATIENCE = 180;
-/** Where Debian's package libfaketime puts the library for programs with threads. */
-const FAKETIME = ['x86_64', 'aarch64'].map((cpu) => `/usr/lib/${cpu}-linux-gnu/faketime/libfaketimeMT.so.1`);
-
-/** Why no node can have another clock here, or null where it can. */
-export const whyNoClock = () =>
-	FAKETIME.some(existsSync) ? null : 'libfaketime is not installed (Debian: apt-get install libfaketime)';
-
 /** What a fault is made with: the network, and what is checked on the way. */
 class Scene {
 	constructor(network, { long, note, check }) {
@@ -320,15 +313,12 @@ async function restart(scene) {
 /** The clock of one node is wrong by half a minute, to either side. */
 async function clock(scene) {
 	const { network, record, check, note } = scene;
-	const library = FAKETIME.find(existsSync);
 	for (const [offset, side] of [
 		['-30', 'slow'],
 		['+30', 'fast'],
 	]) {
 		await network.stopNode('Bob');
-		// Only the time of day: what measures durations stays right.
-		const env = { LD_PRELOAD: library, FAKETIME: offset, FAKETIME_DONT_FAKE_MONOTONIC: '1', DONT_FAKE_MONOTONIC: '1' };
-		await network.startNode('Bob', { env });
+		await network.startNode('Bob', { env: clockOff(offset) });
 		const from = network.slotNow + 1;
 		const height = record.height;
 		await scene.until('the others go on', () => record.height >= height + scene.many);

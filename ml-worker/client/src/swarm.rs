@@ -1,13 +1,13 @@
 //! Swarms: what a client asks of the chain about them, and the calls.
 
 use crate::{AccountId32, Call, Chain, ChainError};
-use codec::{Compact, Encode};
+use codec::Compact;
 use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
 	accusation::Leaf,
-	federation::{ModelOpening, PartData, Pieces},
+	federation::{ModelOpening, PartData},
 	job::{Balance, BlockNumber},
-	swarm::{self, Brought, Count, Model, Plan, SwarmId, TICKET_BYTES},
+	swarm::{self, Brought, Model, Plan, SwarmId},
 	H256,
 };
 
@@ -21,48 +21,14 @@ pub type Contribution = swarm::Contribution<AccountId32>;
 pub type Ticket = swarm::Ticket<AccountId32>;
 /// A payment of a peer.
 pub type Payment = swarm::Payment<AccountId32>;
-/// A signature of a peer's key.
-pub type Signature = [u8; TICKET_BYTES];
+/// What a claimant says of its claim.
+pub type Said = swarm::Said<AccountId32>;
+/// A ticket with what proves it.
+pub type Promise = swarm::Promise<AccountId32>;
+pub use trainyard_protocol::swarm::{Signature, Which};
 
 /// Swarms, or peers, in the answer to one request.
 const AT_ONCE: u32 = 256;
-
-/// What a claimant says of its claim, as `Swarm.say` takes it.
-#[derive(Clone, Debug, PartialEq, Eq, Encode)]
-pub struct Said {
-	/// Content hash of the file of the model that is better.
-	pub content: H256,
-	/// The values of the pieces of its tensors.
-	pub pieces: Pieces,
-	/// What it gets right of the slice.
-	pub new: Count,
-	/// What the model gets right with which it is compared.
-	pub base: Count,
-	/// By which a peer owes for it.
-	pub promise: Option<Promise>,
-}
-
-/// A ticket with what proves it.
-#[derive(Clone, Debug, PartialEq, Eq, Encode)]
-pub struct Promise {
-	/// The ticket.
-	pub ticket: Ticket,
-	/// Its signature by the payer's key.
-	pub signature: Signature,
-	/// Content hash of the file of the payer's model.
-	pub own_content: H256,
-	/// The values of the pieces of its tensors.
-	pub own_pieces: Pieces,
-}
-
-/// Which model of a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode)]
-pub enum Which {
-	/// The one that is better.
-	New,
-	/// The payer's.
-	Own,
-}
 
 impl Chain {
 	/// Returns the swarm with this number, until it is forgotten.
@@ -137,9 +103,10 @@ pub fn contribute(id: SwarmId, step: u32, brought: &Brought) -> Call {
 	Call::new("Swarm", "contribute", (id, step, brought))
 }
 
-/// `Swarm.vouch`: vouch for contributions to the outer step that runs, a bit for each.
-pub fn vouch(id: SwarmId, step: u32, vouches: u64) -> Call {
-	Call::new("Swarm", "vouch", (id, step, vouches))
+/// `Swarm.vouch`: vouch for contributions to the outer step that runs, a bit for each in the order of
+/// [`swarm::list_of`].
+pub fn vouch(id: SwarmId, step: u32, list: &H256, vouches: u64) -> Call {
+	Call::new("Swarm", "vouch", (id, step, list, vouches))
 }
 
 /// `Swarm.collect`: be paid what the shares in outer steps brought.

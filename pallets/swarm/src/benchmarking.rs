@@ -313,6 +313,20 @@ fn brought() -> Brought {
 	Brought { base: 2, model: root, velocity: root, data: root, sealed: root, kept: root }
 }
 
+/// Owes something to each of these peers for outer steps.
+fn owing<T: Config>(id: SwarmId, opener: &T::AccountId, peers: &[T::AccountId]) {
+	let each = T::MinClaimFee::get();
+	let count = peers.len() as u64;
+	let all = each * u128::from(count);
+	Pallet::<T>::hold(HoldReason::Budget, opener, all).unwrap();
+	Swarms::<T>::mutate_extant(id, |swarm| {
+		(swarm.shares, swarm.per_share, swarm.pot) = (count, each << 32, all);
+	});
+	for who in peers {
+		Peers::<T>::mutate(id, who, |peer| peer.as_mut().unwrap().shares = 1);
+	}
+}
+
 /// Goes on to outer step 2, to which all peers but the returned one contributed, as all of them did to step 1.
 fn stepping<T: Config>(id: SwarmId) -> T::AccountId {
 	let all: Vec<T::AccountId> =
@@ -440,8 +454,9 @@ mod benchmarks {
 
 	#[benchmark]
 	fn leave() {
-		let (id, _) = opened::<T>(Payer::Peers, 1);
+		let (id, opener) = opened::<T>(Payer::Peers, 1);
 		let who = peer::<T>(id, 1);
+		owing::<T>(id, &opener, core::slice::from_ref(&who));
 		Peers::<T>::mutate(id, &who, |peer| peer.as_mut().unwrap().leaving = Some(1));
 		at::<T>(100_000);
 
@@ -486,7 +501,7 @@ mod benchmarks {
 		measured::<T>(id, Stage::Counting { slice: 0, until: 50 });
 		let own = pieces(&file(1));
 		let counted = Count { correct: 1, labels: ROWS };
-		let (signature, own_pieces) = (signed(&digest), own.clone());
+		let (signature, own_pieces) = (signed(&digest).0, own.clone());
 		let promise = Some(Promise { ticket, signature, own_content: STORED, own_pieces });
 		let said = Said { content: STORED, pieces: own, new: counted, base: counted, promise };
 		let wide = Layout::new([("x".into(), vec![n / 2 * 65_536])]);
@@ -612,9 +627,10 @@ mod benchmarks {
 		let who = stepping::<T>(id);
 		Pallet::<T>::contribute(RawOrigin::Signed(who.clone()).into(), id, 2, brought()).unwrap();
 		at::<T>(3 * OUTER.blocks() - 1);
+		let list = swarm::list_of(&Contributions::<T>::get(id, 2));
 
 		#[extrinsic_call]
-		_(RawOrigin::Signed(who), id, 2, u64::MAX);
+		_(RawOrigin::Signed(who), id, 2, list, u64::MAX);
 
 		assert!(Contributions::<T>::get(id, 2).iter().any(|one| one.vouches == Some(u64::MAX)));
 	}
@@ -623,12 +639,7 @@ mod benchmarks {
 	fn collect() {
 		let (id, opener) = opened::<T>(Payer::Budget, 1);
 		let who = peer::<T>(id, 1);
-		let amount = T::MinClaimFee::get();
-		Pallet::<T>::hold(HoldReason::Budget, &opener, amount).unwrap();
-		Swarms::<T>::mutate_extant(id, |swarm| {
-			(swarm.shares, swarm.per_share, swarm.pot) = (1, amount << 32, amount);
-		});
-		Peers::<T>::mutate(id, &who, |peer| peer.as_mut().unwrap().shares = 1);
+		owing::<T>(id, &opener, core::slice::from_ref(&who));
 
 		#[extrinsic_call]
 		_(RawOrigin::Signed(who), id);
@@ -749,10 +760,9 @@ mod benchmarks {
 
 	#[benchmark]
 	fn forget(n: Linear<0, { FORGET_STEP }>) {
-		let (id, _) = opened::<T>(Payer::Peers, 1);
-		for index in 0..n {
-			peer::<T>(id, 10 + index);
-		}
+		let (id, opener) = opened::<T>(Payer::Peers, 1);
+		let all: Vec<T::AccountId> = (0..n).map(|index| peer::<T>(id, 10 + index)).collect();
+		owing::<T>(id, &opener, &all);
 		Swarms::<T>::mutate_extant(id, |swarm| {
 			(swarm.seed, swarm.plan.end) = (Some(H256::zero()), 1);
 		});

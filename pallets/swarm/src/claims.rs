@@ -10,6 +10,7 @@ use crate::{
 	Said, SaidPieces, Spoken, Swarm, Swarms, Which,
 };
 use frame_support::{ensure, pallet_prelude::DispatchResult};
+use sp_core::ed25519;
 use trainyard_pallet_support::agenda::Clock;
 use trainyard_protocol::{
 	blob,
@@ -111,6 +112,7 @@ impl<T: Config> Pallet<T> {
 		ensure!(holds.contains(&ticket.expires), Error::<T>::BadExpiry);
 		let payer = Peers::<T>::get(id, &ticket.payer).ok_or(Error::<T>::NotPeer)?;
 		let digest = ticket.digest(&Self::genesis());
+		let signature = ed25519::Signature::from_raw(signature);
 		ensure!(Self::is_signed(&payer.key, &digest, &signature), Error::<T>::BadSignature);
 		let maker = Announced::<T>::get(id, ticket.remote);
 		ensure!(maker.as_ref() == Some(who), Error::<T>::NotAnnounced);

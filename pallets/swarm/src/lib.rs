@@ -300,6 +300,9 @@ pub mod pallet {
 		FeeTooLow,
 		/// The rule of averaging is not valid; the error inside says what of it.
 		InvalidAveraging(AveragingFault),
+		/// Outer steps need noise, or one training could be contributed by many: set `training.input_noise`, or
+		/// for tokens a dropout behind the embedding.
+		NoNoise,
 		/// What outer steps bring is paid from a budget, and by nobody else.
 		OuterNeedsBudget,
 		/// The stake is at least twice what a job costs that measures a model, so that who shows that a count is
@@ -423,6 +426,8 @@ pub mod pallet {
 		TooManyContributions,
 		/// Who did not contribute to an outer step does not vouch for what others did.
 		NotContributor,
+		/// The contributions are others than the caller saw, or come in another order: look again.
+		OtherContributions,
 		/// Bits are set that stand for no contribution.
 		WrongVouches,
 		/// Nothing is owed to the peer for outer steps, or its limit is reached.
@@ -677,7 +682,7 @@ pub mod pallet {
 		}
 
 		/// Vouches for contributions to the outer step that runs, after its training: a bit for each of them, in
-		/// their order, whose update the caller has and finds right. Said again, the last word counts. Who did not
+		/// the order that [`list_of`](trainyard_protocol::swarm::list_of) names, whose update the caller has and finds right. Said again, the last word counts. Who did not
 		/// contribute does not vouch.
 		#[pallet::call_index(17)]
 		#[pallet::weight(T::WeightInfo::vouch())]
@@ -685,10 +690,11 @@ pub mod pallet {
 			origin: OriginFor<T>,
 			swarm: SwarmId,
 			step: u32,
+			list: H256,
 			vouches: u64,
 		) -> DispatchResult {
 			let who = ensure_signed(origin)?;
-			Self::do_vouch(who, swarm, step, vouches)
+			Self::do_vouch(who, swarm, step, list, vouches)
 		}
 
 		/// Pays the caller what its shares in outer steps brought.

@@ -423,6 +423,7 @@ pub fn template() -> JobSpec {
 fn trained() -> JobSpec {
 	let mut spec = JobSpec::example();
 	spec.training.steps = spec.training.checkpoint_interval;
+	spec.training.input_noise_nano = 1_000_000;
 	let data = &mut spec.dataset;
 	(data.train_rows, data.validation_rows, data.validation_every) = (LABELS, LABELS, 2);
 	spec
@@ -579,8 +580,19 @@ pub fn outer_step(id: SwarmId, step: u32, who: Range<AccountId>) {
 	}
 	to_step(id, step, false);
 	for peer in who {
-		assert_ok!(Swarming::vouch(signed(peer), id, step, all));
+		assert_ok!(vouch(id, peer, step, all));
 	}
+}
+
+/// Vouches for the contributions that there are.
+pub fn vouch(
+	id: SwarmId,
+	who: AccountId,
+	step: u32,
+	bits: u64,
+) -> frame_support::dispatch::DispatchResult {
+	let list = swarm::list_of(&Swarming::step(id, step));
+	Swarming::vouch(signed(who), id, step, list, bits)
 }
 
 /// Opens a swarm with slices 0 to 4 by this plan; returns its number.
@@ -713,7 +725,7 @@ pub fn promise(ticket: &Ticket<AccountId>, own: u32) -> Promise<AccountId> {
 	let own = model_file(own);
 	Promise {
 		ticket: ticket.clone(),
-		signature: key(ticket.payer).sign(&ticket.digest(&genesis()).0),
+		signature: key(ticket.payer).sign(&ticket.digest(&genesis()).0).0,
 		own_content: content::hash(&own),
 		own_pieces: pieces(&own),
 	}

@@ -14,7 +14,10 @@ use trainyard_protocol::{
 	federation::{self, PartData, MAX_PIECES},
 	job::Balance,
 	model_file::Layout,
-	swarm::{slice_roots, Model, Payer, Plan, Stage, Stages, SwarmId, MAX_OWN_SLICES, MIN_LABELS},
+	swarm::{
+		slice_roots, Averaging, Model, Payer, Plan, Stage, Stages, SwarmId, MAX_OWN_SLICES,
+		MIN_LABELS,
+	},
 };
 use trainyard_traits::{AwaitedBlobs, Beacon, BlobStore, PostedJobs};
 
@@ -70,6 +73,8 @@ impl<T: Config> Pallet<T> {
 		ensure!(there && owned, Error::<T>::NoInitialModel);
 		let first = slices.first().ok_or(Error::<T>::NoSlices)?;
 		let spec = Self::spec_of(&template, first, &initial)?;
+		let fresh = plan.averaging == Averaging::Pairs || spec.has_noise();
+		ensure!(fresh, Error::<T>::NoNoise);
 		ensure!(spec.segments() == 1, Error::<T>::TooManySegments);
 		let layout = Layout::of(&spec);
 		let pieces = federation::pieces(&layout).len();

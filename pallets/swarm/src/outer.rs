@@ -2,7 +2,7 @@
 //!
 //! The chain keeps what peers committed to and for what they vouch; updates themselves go from peer to peer. A
 //! contribution that counts brings its peer shares, and what the budget pays for a better model is shared by
-//! them: who claims has the fee back and a tenth of the rest, for what a claim risks. So all that false
+//! them: who claims has the fee back and a tenth of the rest, for what a claim risks, and half of all at most. So all that false
 //! contributions can take is a part of what a *measured* gain brings, never more of the budget.
 //!
 //! What counts of a step is counted when the next contribution comes, or something is shared.
@@ -18,6 +18,7 @@ use trainyard_protocol::{
 		self, Averaging, Brought, Contribution, OuterRule, Payer, Plan, SwarmId, KEPT_STEPS,
 		MAX_CONTRIBUTIONS, MAX_LATE,
 	},
+	H256,
 };
 
 /// What one share brought is counted in parts of an amount: two to the power of this in a whole one.
@@ -108,6 +109,7 @@ impl<T: Config> Pallet<T> {
 		who: T::AccountId,
 		id: SwarmId,
 		step: u32,
+		list: H256,
 		vouches: u64,
 	) -> DispatchResult {
 		let swarm = Swarms::<T>::get(id).ok_or(Error::<T>::NoSuchSwarm)?;
@@ -115,6 +117,7 @@ impl<T: Config> Pallet<T> {
 		let moment = rule.moment(swarm.began, Self::now());
 		ensure!(moment.step == step && !moment.trains, Error::<T>::NotNow);
 		let mut all = Contributions::<T>::get(id, step);
+		ensure!(swarm::list_of(&all) == list, Error::<T>::OtherContributions);
 		let known = match all.len() >= MAX_CONTRIBUTIONS as usize {
 			true => u64::MAX,
 			false => (1u64 << all.len()).saturating_sub(1),
@@ -167,8 +170,8 @@ impl<T: Config> Pallet<T> {
 		peer.owed.saturating_add(brought)
 	}
 
-	/// Pays a gain of a model that outer steps made: the fee and a tenth of the rest to who claimed it, and the
-	/// others are owed what remains, by their shares. Returns what the claimant was paid.
+	/// Pays a gain of a model that outer steps made: the fee and a tenth of the rest, half of all at most, to who
+	/// claimed it. What remains is owed to all by their shares. Returns what the claimant was paid.
 	pub(crate) fn share_gain(
 		id: SwarmId,
 		swarm: &mut Swarm<T::AccountId>,
@@ -177,17 +180,18 @@ impl<T: Config> Pallet<T> {
 	) -> Balance {
 		Self::tally(id, swarm);
 		let all = due.min(swarm.budget);
+		// Not more than a half: or who owns slices, whose the fee is, would claim what is worth no more than it.
 		let fee = swarm.plan.claim_fee.min(all);
-		let rest = all.saturating_sub(fee);
-		let tenth = rest.checked_div(CLAIMANTS_PART).unwrap_or_default();
-		let shared = rest.saturating_sub(tenth);
+		let tenth = all.saturating_sub(fee).checked_div(CLAIMANTS_PART).unwrap_or_default();
+		let own = fee.saturating_add(tenth).min(all / 2);
+		let shared = all.saturating_sub(own);
 		let scaled = shared.checked_mul(1 << FRACTION);
 		let each = scaled.and_then(|scaled| scaled.checked_div(swarm.shares.into()));
 		let Some(per_share) = each.and_then(|each| swarm.per_share.checked_add(each)) else {
 			// Nobody has shares.
 			return Self::pay_from_budget(id, swarm, claimant, all);
 		};
-		let paid = Self::pay_from_budget(id, swarm, claimant, fee.saturating_add(tenth));
+		let paid = Self::pay_from_budget(id, swarm, claimant, own);
 		swarm.per_share = per_share;
 		swarm.budget = swarm.budget.saturating_sub(shared);
 		swarm.pot = swarm.pot.saturating_add(shared);

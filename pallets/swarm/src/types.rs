@@ -6,19 +6,19 @@ use frame_support::{
 	BoundedVec,
 };
 use scale_info::TypeInfo;
-use sp_core::ed25519;
 use trainyard_program::spec::SpecError;
 use trainyard_protocol::{
 	content::CHUNK_BYTES,
-	federation::{ModelOpening, PartData, Pieces, PIECE_BYTES},
+	federation::{ModelOpening, PartData, PIECE_BYTES},
 	job::{Balance, BlockNumber},
 	swarm::{
-		Contribution, Count, CurveFault, Model, OuterFault, Payment, Plan, Stage, Ticket,
-		KEPT_STEPS, MAX_ANNOUNCED, MAX_CONTRIBUTIONS, MAX_DOUBTS, MAX_PAYMENTS, MAX_SLICES,
-		MAX_TICKETS,
+		Contribution, Count, CurveFault, Model, OuterFault, Payment, Plan, Stage, KEPT_STEPS,
+		MAX_ANNOUNCED, MAX_CONTRIBUTIONS, MAX_DOUBTS, MAX_PAYMENTS, MAX_SLICES, MAX_TICKETS,
 	},
 	JobId, Text, H256,
 };
+
+pub use trainyard_protocol::swarm::{Promise, Said, Which};
 
 /// Slices on record that were shown: who considers a claim tries its model on them first.
 pub const MAX_SHOWN: u32 = 8;
@@ -266,54 +266,6 @@ pub struct Challenge<AccountId> {
 	pub answered: Option<BlockNumber>,
 	/// Whether a claim that it was about was refuted in another way meanwhile.
 	pub excused: bool,
-}
-
-/// What a claimant says of its claim.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking, TypeInfo)]
-pub struct Said<AccountId> {
-	/// Content hash of the file of the model that is better.
-	pub content: H256,
-	/// The values of the pieces of its tensors.
-	pub pieces: Pieces,
-	/// What it gets right of the slice.
-	pub new: Count,
-	/// What the model gets right with which it is compared.
-	pub base: Count,
-	/// By which a peer owes for it.
-	pub promise: Option<Promise<AccountId>>,
-}
-
-/// A ticket, with what proves it.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking, TypeInfo)]
-pub struct Promise<AccountId> {
-	/// The ticket.
-	pub ticket: Ticket<AccountId>,
-	/// The payer's key signed its digest.
-	pub signature: ed25519::Signature,
-	/// Content hash of the file of the payer's model.
-	pub own_content: H256,
-	/// The values of the pieces of its tensors.
-	pub own_pieces: Pieces,
-}
-
-/// Which model of a claim.
-#[derive(
-	Clone,
-	Copy,
-	Debug,
-	PartialEq,
-	Eq,
-	Encode,
-	Decode,
-	DecodeWithMemTracking,
-	MaxEncodedLen,
-	TypeInfo,
-)]
-pub enum Which {
-	/// The one that is better.
-	New,
-	/// The payer's.
-	Own,
 }
 
 /// Which rule a specification breaks, inside this pallet's error.

@@ -113,8 +113,8 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 			.saturating_add(D::get().reads_writes(2_u64, 2_u64).saturating_mul(n.into()))
 	}
 	fn leave() -> Weight {
-		Weight::from_parts(120_000_000, 15_000)
-			.saturating_add(D::get().reads_writes(5_u64, 14_u64))
+		Weight::from_parts(180_000_000, 18_000)
+			.saturating_add(D::get().reads_writes(8_u64, 17_u64))
 	}
 	fn claim() -> Weight {
 		Weight::from_parts(200_000_000, 40_000)
@@ -192,9 +192,9 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// `n` is 0 to 8.
 	fn forget(n: u32, ) -> Weight {
 		Weight::from_parts(120_000_000, 20_000)
-			.saturating_add(Weight::from_parts(90_000_000, 12_000).saturating_mul(n.into()))
+			.saturating_add(Weight::from_parts(150_000_000, 15_000).saturating_mul(n.into()))
 			.saturating_add(D::get().reads_writes(6_u64, 7_u64))
-			.saturating_add(D::get().reads_writes(3_u64, 12_u64).saturating_mul(n.into()))
+			.saturating_add(D::get().reads_writes(6_u64, 15_u64).saturating_mul(n.into()))
 	}
 	/// `n` is 0 to 16.
 	fn serve(n: u32, ) -> Weight {

@@ -20,14 +20,16 @@
 //! purse pays for what the mean of both is better by than its own model.
 
 mod outer;
+mod said;
 mod ticket;
 mod views;
 mod worth;
 
 pub use outer::{
-	counted, noise, sealed, shares, Averaging, Brought, Contribution, Moment, OuterFault,
+	counted, list_of, noise, sealed, shares, Averaging, Brought, Contribution, Moment, OuterFault,
 	OuterRule, KEPT_STEPS, MAX_CONTRIBUTIONS, MAX_INNER, MAX_LATE,
 };
+pub use said::{Promise, Said, Signature, Which};
 pub use ticket::{Ticket, TICKET_BYTES};
 pub use views::{ClaimView, DoubtView, PeerView, SliceView, SwarmView};
 pub use worth::{Curve, CurveFault, Due, Measured, Pace, Point, Reward, MAX_POINTS, ONE};

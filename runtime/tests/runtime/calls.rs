@@ -451,8 +451,12 @@ fn samples() -> Vec<RuntimeCall> {
 		expires: 0,
 		nonce: 0,
 	};
-	let promise =
-		pallet_swarm::Promise { ticket, signature, own_content: root, own_pieces: all_pieces() };
+	let promise = pallet_swarm::Promise {
+		ticket,
+		signature: [0; 64],
+		own_content: root,
+		own_pieces: all_pieces(),
+	};
 	let count = swarm::Count { correct: 0, labels: 1 };
 	let said = pallet_swarm::Said {
 		content: root,
@@ -535,7 +539,7 @@ fn samples() -> Vec<RuntimeCall> {
 				kept: root,
 			},
 		},
-		pallet_swarm::Call::vouch { swarm: 0, step: 0, vouches: u64::MAX },
+		pallet_swarm::Call::vouch { swarm: 0, step: 0, list: root, vouches: u64::MAX },
 		pallet_swarm::Call::collect { swarm: 0 },
 	];
 	let place = Place::Ends { target };

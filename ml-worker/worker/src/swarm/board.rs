@@ -114,9 +114,13 @@ pub trait Board: Send + Sync + 'static {
 		brought: &Brought,
 	) -> impl Future<Output = Result<(), BoardError>> + Send;
 
-	/// Vouches for contributions to an outer step, a bit for each.
-	fn vouch(&self, step: u32, vouches: u64)
-		-> impl Future<Output = Result<(), BoardError>> + Send;
+	/// Vouches for contributions to an outer step, a bit for each in the order of this list.
+	fn vouch(
+		&self,
+		step: u32,
+		list: &H256,
+		vouches: u64,
+	) -> impl Future<Output = Result<(), BoardError>> + Send;
 
 	/// Leaves, or goes where that was said long enough ago.
 	fn leave(&self) -> impl Future<Output = Result<(), BoardError>> + Send;

@@ -113,8 +113,8 @@ impl Board for OnChain {
 		self.run(calls::contribute(self.id, step, brought)).await
 	}
 
-	async fn vouch(&self, step: u32, vouches: u64) -> Result<(), BoardError> {
-		self.run(calls::vouch(self.id, step, vouches)).await
+	async fn vouch(&self, step: u32, list: &H256, vouches: u64) -> Result<(), BoardError> {
+		self.run(calls::vouch(self.id, step, list, vouches)).await
 	}
 
 	async fn leave(&self) -> Result<(), BoardError> {

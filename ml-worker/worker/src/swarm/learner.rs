@@ -55,6 +55,8 @@ pub struct Slice {
 	pub path: PathBuf,
 	spec: CheckedSpec,
 	rows: Arc<Data>,
+	/// Rows of a step, where there are enough.
+	wanted_batch: u32,
 	engine: Engine,
 }
 
@@ -127,7 +129,8 @@ impl Slice {
 		// Two peers with the same slice see its rows in different orders.
 		let seed = [who.0, data.file.content_hash.0].concat();
 		let engine = Engine::new(&spec, hash::blake2_256(&seed), rows.clone())?;
-		Ok(Self { data, path: path.to_owned(), spec, rows, engine })
+		let wanted_batch = template.training.batch_size;
+		Ok(Self { data, path: path.to_owned(), spec, rows, wanted_batch, engine })
 	}
 
 	/// Trains a state with all rows once; `passes` says how often that was done before.
@@ -141,6 +144,20 @@ impl Slice {
 			self.engine.step(&mut state, step)?;
 		}
 		Ok(state.to_host()?)
+	}
+
+	/// Fails where a step cannot have as many rows as the swarm trains with at once: such steps are little work.
+	pub fn is_enough(&self) -> Result<(), LearnError> {
+		let (rows, batch) = (self.data.train_rows, self.wanted_batch);
+		match rows >= batch {
+			true => Ok(()),
+			false => Err(LearnError::Slice {
+				path: self.path.clone(),
+				what: format!(
+					"it has {rows} rows that train, and a step of this swarm takes {batch}"
+				),
+			}),
+		}
 	}
 
 	/// Trains a state for so many steps by this seed, which says in what order rows come: the steps of outer step

@@ -296,6 +296,13 @@ pub fn load(path: &Path) -> Result<SwarmFile, OpenError> {
 	}
 	let averaging = match &file.outer {
 		None => Averaging::Pairs,
+		Some(_) if !job.spec.has_noise() => {
+			return Err(wrong(
+				"[outer] needs noise in the job, or one training could be contributed by many: set \
+				 training.input_noise to 0.001 to 1, or for tokens a dropout of at least 0.01 behind the embedding"
+					.into(),
+			));
+		}
 		Some(outer) if file.payer == Payer::Budget && file.max_peers <= MAX_CONTRIBUTIONS => {
 			Averaging::Outer(outer.rule().map_err(wrong)?)
 		}
@@ -459,7 +466,18 @@ stake = "2"
 	fn outer_steps_are_read() {
 		let budget = SWARM.replace("\"peers\"", "\"budget\"");
 		let outer = "[outer]\ninner = 30\ntrain = 20\nvouch = 8\n";
-		let dir = written(&format!("{budget}{outer}momentum = 0.9\nclip = 0\n"));
+		let with_noise = |text: &str| {
+			let dir = written(text);
+			let path = dir.path().join("job.toml");
+			let job = std::fs::read_to_string(&path).unwrap();
+			let job = job.replace("# input_noise = 0.001", "input_noise = 0.001");
+			std::fs::write(path, job).unwrap();
+			dir
+		};
+		let still = written(&format!("{budget}{outer}"));
+		let error = load(&still.path().join("swarm.toml")).unwrap_err().to_string();
+		assert!(error.contains("set training.input_noise"), "{error}");
+		let dir = with_noise(&format!("{budget}{outer}momentum = 0.9\nclip = 0\n"));
 		let file = load(&dir.path().join("swarm.toml")).unwrap();
 		let rule = OuterRule {
 			picks: 64,
@@ -481,7 +499,7 @@ stake = "2"
 			(&budget, "keep = 1.5", "keep is at most 1000 thousandths"),
 			(&budget, "steps = 3", "unknown field `steps`"),
 		] {
-			let dir = written(&format!("{swarm}{outer}{rest}\n"));
+			let dir = with_noise(&format!("{swarm}{outer}{rest}\n"));
 			let error = load(&dir.path().join("swarm.toml")).unwrap_err().to_string();
 			assert!(error.contains(said), "{error}");
 		}
@@ -505,7 +523,7 @@ stake = "2"
 		let dir = written(SWARM);
 		std::fs::write(dir.path().join("b.csv"), "1,2,0\n3,4,1\n").unwrap();
 		let file = load(&dir.path().join("swarm.toml")).unwrap();
-		let error = slices(&file, dir.path()).unwrap_err().to_string();
+		let error = slices(&file.job.spec, &file.slices, dir.path()).unwrap_err().to_string();
 		assert!(error.contains("2 inputs"), "{error}");
 		let refused = |rows: usize| {
 			let dir = written(SWARM);
@@ -513,7 +531,7 @@ stake = "2"
 			let some: Vec<&str> = text.lines().take(rows + 1).collect();
 			std::fs::write(dir.path().join("b.csv"), some.join("\n") + "\n").unwrap();
 			let file = load(&dir.path().join("swarm.toml")).unwrap();
-			slices(&file, dir.path()).unwrap_err().to_string()
+			slices(&file.job.spec, &file.slices, dir.path()).unwrap_err().to_string()
 		};
 		assert!(refused(400).contains("80 labels validate"));
 		assert!(refused(595).contains("119 that validate, and the first slice 480 and 120"));

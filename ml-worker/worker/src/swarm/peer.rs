@@ -319,6 +319,10 @@ impl<B: Board> Peer<B> {
 		};
 		peer.service.signed(&peer.position.signed);
 		if let Some(outer) = &peer.outer {
+			for (step, who) in &outer.position().false_ones {
+				let why = format!("its contribution to step {step} is false");
+				peer.standing().drop_for(who, &why);
+			}
 			peer.service.serve_outer(outer.files().clone());
 			peer.save_outer()?;
 		}
@@ -593,7 +597,9 @@ impl<B: Board> Peer<B> {
 			self.tell(&turn);
 			match turn {
 				Turn::Ended => return Ok(()),
-				Turn::Nothing => tokio::time::sleep(PAUSE).await,
+				Turn::Nothing | Turn::Diverged { .. } => tokio::time::sleep(PAUSE).await,
+				// The others of a swarm of pairs are asked at once; here the same one is needed again.
+				Turn::Failed { .. } if self.outer.is_some() => tokio::time::sleep(PAUSE).await,
 				_ => {}
 			}
 		}

@@ -168,10 +168,9 @@ impl<B: Board> Service<B> {
 		}
 		let told = self.told.read().unwrap_or_else(PoisonError::into_inner);
 		let roots = told.roots.iter().filter(|(of, ..)| *of == step);
-		let false_ones = told.false_ones.iter().filter(|(of, _)| *of == step);
 		Answer::Updates {
 			roots: roots.map(|(_, seal, root)| (*seal, *root)).collect(),
-			false_ones: false_ones.map(|(_, who)| *who).collect(),
+			false_ones: told.false_ones.clone(),
 		}
 	}
 
@@ -354,7 +353,15 @@ impl<B: Board> Shelf for Service<B> {
 				let own = || locked(&self.own).get(&digest) == Some(&root);
 				(given() || shown() || own()).then(|| self.models.path(&root))
 			}
-			Asked::Outer(root) => self.outer.get().map(|files| files.path(&root)),
+			Asked::Outer(root) => {
+				// What a peer keeps says how it moved, to the bit: it leaves where rows do.
+				let private = self.seen().swarm.plan.private;
+				let told = self.told.read().unwrap_or_else(PoisonError::into_inner);
+				let updates = told.roots.iter().map(|(.., root)| root);
+				let open =
+					!private || told.models.iter().chain(updates).any(|known| *known == root);
+				self.outer.get().filter(|_| open).map(|files| files.path(&root))
+			}
 			Asked::Slice(hash) => {
 				if self.seen().swarm.plan.private {
 					return None;

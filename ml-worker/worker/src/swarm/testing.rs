@@ -284,14 +284,17 @@ impl Board for Seat {
 		})
 	}
 
-	async fn vouch(&self, step: u32, vouches: u64) -> Result<(), BoardError> {
-		let me = self.me;
+	async fn vouch(&self, step: u32, list: &H256, vouches: u64) -> Result<(), BoardError> {
+		let (me, list) = (self.me, *list);
 		self.with(|world| {
 			let now = world.moment();
 			if now.step != step || now.trains {
 				return Err("this is not the time to vouch for that outer step");
 			}
 			let all = world.steps.entry(step).or_default();
+			if swarm::list_of(all) != list {
+				return Err("the contributions are others");
+			}
 			let own = all.iter_mut().find(|one| one.peer == me).ok_or("no contributor")?;
 			own.vouches = Some(vouches);
 			Ok(())

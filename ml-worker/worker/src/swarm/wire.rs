@@ -46,8 +46,8 @@ pub enum Answer {
 	Updates {
 		/// Seals of updates, each with the root.
 		roots: Vec<(H256, H256)>,
-		/// Whose contribution came to something else when it was computed again.
-		false_ones: Vec<AccountId32>,
+		/// Whose contribution to which of the last steps came to something else when it was computed again.
+		false_ones: Vec<(u32, AccountId32)>,
 	},
 }
 

@@ -39,6 +39,11 @@ fn the_rule_is_checked() {
 		assert_noop!(open(wrong, 0), Error::<Test>::OuterNeedsBudget);
 		let wrong = Plan { max_peers: MAX_CONTRIBUTIONS + 1, ..outer_plan() };
 		assert_noop!(open(wrong, BUDGET), Error::<Test>::BadPeers);
+		let mut still = template();
+		still.training.input_noise_nano = 0;
+		let open_still =
+			Swarming::open(signed(OPENER), Box::new(still), slices(0..5), outer_plan(), BUDGET);
+		assert_noop!(open_still, Error::<Test>::NoNoise);
 		let pairs = open_with(plan(Payer::Budget));
 		let before = get(pairs).record;
 		let id = open_with(outer_plan());
@@ -52,7 +57,7 @@ fn contributions_come_in_their_time_and_once() {
 		let pairs = open(Payer::Budget);
 		join(pairs, 11);
 		assert_noop!(contribute(pairs, 11, 0, 0), Error::<Test>::NoOuterSteps);
-		assert_noop!(Swarming::vouch(signed(11), pairs, 0, 0), Error::<Test>::NoOuterSteps);
+		assert_noop!(vouch(pairs, 11, 0, 0), Error::<Test>::NoOuterSteps);
 		let id = open_with(outer_plan());
 		join(id, 11);
 		assert_noop!(contribute(id, 11, 0, 0), Error::<Test>::NoSeed);
@@ -62,7 +67,7 @@ fn contributions_come_in_their_time_and_once() {
 		assert_noop!(contribute(id, 11, 0, 0), Error::<Test>::NotNow);
 		assert_noop!(contribute(id, 11, 2, 2), Error::<Test>::NotNow);
 		assert_noop!(contribute(id, 11, 1, 2), Error::<Test>::WrongBase);
-		assert_noop!(Swarming::vouch(signed(11), id, 1, 0), Error::<Test>::NotNow);
+		assert_noop!(vouch(id, 11, 1, 0), Error::<Test>::NotNow);
 		assert_ok!(contribute(id, 11, 1, 1));
 		assert_noop!(contribute(id, 11, 1, 0), Error::<Test>::HasContributed);
 		let all = Swarming::step(id, 1);
@@ -90,15 +95,17 @@ fn who_contributed_vouches_and_its_last_word_counts() {
 			assert_ok!(contribute(id, who, 1, 1));
 		});
 		to_step(id, 1, false);
-		let vouch = |who, bits| Swarming::vouch(signed(who), id, 1, bits);
-		assert_noop!(vouch(13, 1), Error::<Test>::NotContributor);
-		assert_noop!(vouch(11, 4), Error::<Test>::WrongVouches);
-		assert_ok!(vouch(11, 1));
-		assert_ok!(vouch(11, 3));
-		assert_ok!(vouch(12, 2));
+		let first = |who, bits| vouch(id, who, 1, bits);
+		assert_noop!(first(13, 1), Error::<Test>::NotContributor);
+		assert_noop!(first(11, 4), Error::<Test>::WrongVouches);
+		let other = Swarming::vouch(signed(11), id, 1, H256::zero(), 1);
+		assert_noop!(other, Error::<Test>::OtherContributions);
+		assert_ok!(first(11, 1));
+		assert_ok!(first(11, 3));
+		assert_ok!(first(12, 2));
 		assert_eq!(Swarming::step(id, 1)[0].vouches, Some(3));
 		to_step(id, 2, true);
-		assert_noop!(vouch(12, 3), Error::<Test>::NotNow);
+		assert_noop!(first(12, 3), Error::<Test>::NotNow);
 		assert_ok!(contribute(id, 11, 2, 2));
 		let stepped = Event::Stepped { swarm: id, step: 1, contributions: 2, counted: 2 };
 		assert!(events().contains(&stepped));
@@ -106,7 +113,7 @@ fn who_contributed_vouches_and_its_last_word_counts() {
 		assert_eq!((peer(id, 11).shares, peer(id, 12).shares), (0, 128));
 		assert_ok!(contribute(id, 12, 2, 1));
 		to_step(id, 2, false);
-		assert_ok!(Swarming::vouch(signed(11), id, 2, 3));
+		assert_ok!(vouch(id, 11, 2, 3));
 		to_step(id, 3, true);
 		assert_ok!(contribute(id, 11, 3, 3));
 		assert_eq!((peer(id, 11).shares, peer(id, 12).shares, get(id).shares), (128, 192, 320));
@@ -175,6 +182,22 @@ fn without_shares_the_claimant_has_all_and_the_limit_of_a_peer_holds() {
 	});
 }
 
+/// A claim of a gain that is worth no more than its fee does not pay, whoever owns the slices.
+#[test]
+fn a_claimant_has_half_of_a_small_gain_at_most() {
+	run(|| {
+		let plan = Plan { claim_fee: 400, ..outer_plan() };
+		let id = open_with(plan);
+		(11..13).for_each(|who| join(id, who));
+		outer_step(id, 1, 11..12);
+		to_step(id, 2, true);
+		round(id, 12, 1, 505, 500);
+		assert_eq!(peer(id, 12).earned, 250, "of 500 points that are worth 500");
+		assert_eq!(Swarming::peer(id, &11).unwrap().owed, 250, "the other half is shared");
+		check();
+	});
+}
+
 #[test]
 fn the_last_steps_are_remembered() {
 	run(|| {
@@ -200,10 +223,10 @@ fn a_majority_of_false_contributions_takes_a_part_of_measured_gain_alone() {
 		});
 		to_step(id, 1, false);
 		(11..13).for_each(|who| {
-			assert_ok!(Swarming::vouch(signed(who), id, 1, 0b00011));
+			assert_ok!(vouch(id, who, 1, 0b00011));
 		});
 		(13..16).for_each(|who| {
-			assert_ok!(Swarming::vouch(signed(who), id, 1, 0b11100));
+			assert_ok!(vouch(id, who, 1, 0b11100));
 		});
 		to_step(id, 2, true);
 		assert_ok!(contribute(id, 11, 2, 2));
@@ -230,10 +253,10 @@ fn a_minority_neither_brings_its_own_in_nor_keeps_others_out() {
 		});
 		to_step(id, 1, false);
 		(11..14).for_each(|who| {
-			assert_ok!(Swarming::vouch(signed(who), id, 1, 0b00111));
+			assert_ok!(vouch(id, who, 1, 0b00111));
 		});
 		(14..16).for_each(|who| {
-			assert_ok!(Swarming::vouch(signed(who), id, 1, 0b11000));
+			assert_ok!(vouch(id, who, 1, 0b11000));
 		});
 		to_step(id, 2, true);
 		assert_ok!(contribute(id, 11, 2, 2));

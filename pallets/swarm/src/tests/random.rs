@@ -120,7 +120,7 @@ fn act(what: u8, which: u8, seed: u32, payer: Payer) {
 				let brought = brought(moment.step.saturating_sub(seed % 3), which);
 				let _ = Swarming::contribute(signed(who), SWARM, moment.step, brought);
 			} else {
-				let _ = Swarming::vouch(signed(who), SWARM, moment.step, u64::from(seed % 16));
+				let _ = vouch(SWARM, who, moment.step, u64::from(seed % 16));
 			}
 		}
 		18 => {

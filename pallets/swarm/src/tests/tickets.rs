@@ -170,7 +170,7 @@ fn a_ticket_is_signed_by_the_payers_key_and_claimed_once() {
 		store_all();
 		let mut forged = said(&mixed(), 620, 600);
 		let mut by = promise(&good, 1);
-		by.signature = joining(id, 12, 12);
+		by.signature = joining(id, 12, 12).0;
 		forged.promise = Some(by);
 		let call = Swarming::say(signed(12), id, second, forged, [7; 32]);
 		assert_noop!(call, Error::<Test>::BadSignature);

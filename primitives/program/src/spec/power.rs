@@ -121,6 +121,12 @@ impl JobSpec {
 		reasons.into_iter().find(|(holds, _)| *holds).map(|(_, reason)| reason)
 	}
 
+	/// Returns whether what a step computes depends on the seed, whatever the rows are: inputs have noise, or tokens
+	/// are dropped behind their embedding.
+	pub fn has_noise(&self) -> bool {
+		self.has_fresh_inputs(&self.model.layers(&self.dataset))
+	}
+
 	/// Returns whether the seed gives every step different inputs.
 	fn has_fresh_inputs(&self, layers: &[Layer]) -> bool {
 		match self.model.input() {

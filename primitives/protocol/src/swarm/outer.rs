@@ -278,6 +278,13 @@ pub fn counted<AccountId>(contributions: &[Contribution<AccountId>]) -> u64 {
 	(0..most).filter(counts).fold(0, |all, at| all | 1u64 << at)
 }
 
+/// Returns what names the contributions to a step in their order: `blake2_256(SCALE("trainyard/swarm/list/v1",
+/// seals))`. Who vouches says it, since bits stand for places, and other blocks may have another order.
+pub fn list_of<AccountId>(contributions: &[Contribution<AccountId>]) -> H256 {
+	let seals: Vec<H256> = contributions.iter().map(|one| one.brought.sealed).collect();
+	(b"trainyard/swarm/list/v1", seals).using_encoded(blake2_256).into()
+}
+
 /// Returns the seed by which a peer trains from the model of outer step `base`: of the order of its rows, and of
 /// noise. It follows from the seed of the swarm and the peer's key, so what one peer computed is of no use to
 /// another: `blake2_256(SCALE("trainyard/swarm/noise/v1", seed, key, base))`.

@@ -2,8 +2,8 @@
 //!
 //! - [`steps`] is what is computed, [`files`] what of that is on disk and served, [`position`] where a peer stands;
 //! - `turns` is what a peer does while a step trains: it goes on to the model of the step, trains, and commits;
-//! - `vouching` is what it does after that: it takes the updates of all, computes one of them again that it draws,
-//!   or that somebody says is false, and vouches for what is right.
+//! - `vouching` is what it does after that: it takes the updates of all, and vouches for what is right;
+//! - `replaying` computes one of them again that it draws, or that somebody says is false.
 //!
 //! A peer computes each next model by itself from what counts, so it needs nobody for it but one that has the
 //! updates. Only who comes late, or was away for longer than the chain remembers, takes the model that most
@@ -11,6 +11,7 @@
 
 pub mod files;
 pub mod position;
+mod replaying;
 pub mod steps;
 #[cfg(test)]
 mod tests;
@@ -38,10 +39,12 @@ pub struct Outer {
 	position: OuterPosition,
 	/// What it does about the step whose training is over.
 	review: Review,
+	/// Whose contributions to which steps others say are false, and who says so.
+	accused: BTreeMap<(u32, AccountId32), BTreeSet<AccountId32>>,
+	/// Whose contributions it computed again, and whether that came to the same.
+	replayed: BTreeMap<(u32, AccountId32), bool>,
 	/// Whose word that a contribution is false was not true.
 	alarmists: BTreeSet<AccountId32>,
-	/// The step at whose majority this peer was found to have another model, which is said once.
-	differs: Option<H256>,
 }
 
 /// What a peer does about one step.
@@ -52,10 +55,8 @@ struct Review {
 	vouched: Option<u64>,
 	/// Whose contribution it drew to be computed again, once it drew.
 	drawn: Option<Option<AccountId32>>,
-	/// Whose contribution it computed again, and whether that came to the same.
-	replayed: BTreeMap<AccountId32, bool>,
-	/// Whose contribution others say is false, and who says so.
-	accused: BTreeMap<AccountId32, AccountId32>,
+	/// Whose contribution could not be computed again, since something that is needed did not come.
+	unserved: BTreeSet<AccountId32>,
 }
 
 impl Outer {
@@ -71,8 +72,9 @@ impl Outer {
 			files: OuterFiles::open(&folder.join("outer"))?,
 			position: OuterPosition::open(folder)?,
 			review: Review::default(),
+			accused: BTreeMap::new(),
+			replayed: BTreeMap::new(),
 			alarmists: BTreeSet::new(),
-			differs: None,
 		})
 	}
 
@@ -87,9 +89,11 @@ impl Outer {
 	}
 }
 
-/// Says what others have to be told of a step: the roots under the seals of updates, and whose are false.
+/// What others are told of outer steps.
 #[derive(Clone, Debug, Default)]
 pub struct Told {
+	/// Roots of models and velocities: these are served also where data stay with their peers.
+	pub models: Vec<H256>,
 	/// Roots of updates, each with the step and the seal.
 	pub roots: Vec<(u32, H256, H256)>,
 	/// Whose contribution to which step came to something else when it was computed again.

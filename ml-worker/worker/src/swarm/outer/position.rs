@@ -6,7 +6,11 @@ use std::{
 	collections::BTreeSet,
 	path::{Path, PathBuf},
 };
+use trainyard_client::AccountId32;
 use trainyard_protocol::{swarm::MAX_LATE, H256};
+
+/// Peers that are remembered whose contributions were false.
+const MOST_FALSE: usize = 64;
 
 /// The model with which an outer step begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,6 +31,8 @@ pub struct Base {
 pub struct Pending {
 	/// The outer step with whose model it begins.
 	pub base: u32,
+	/// Root of that model, and of its velocity: what the step began with may be computed again.
+	pub began: (H256, H256),
 	/// Content hash of the file of rows with which was trained.
 	pub data: H256,
 	/// Root of the update.
@@ -44,6 +50,10 @@ pub struct OuterPosition {
 	pub kept: H256,
 	/// What waits to be sent.
 	pub pending: Option<Pending>,
+	/// What was sent last, and what was kept before it: its block may give way to another one.
+	pub last_sent: Option<(Pending, H256)>,
+	/// Whose contribution to which step came to something else when it was computed again.
+	pub false_ones: Vec<(u32, AccountId32)>,
 	/// Roots of the own updates, each with the step that it was contributed to.
 	pub sent: Vec<(u32, H256)>,
 	/// Roots of updates of others that were found under their seals, each with the seal and its step.
@@ -83,6 +93,8 @@ impl OuterPosition {
 		let first = base.step.saturating_sub(MAX_LATE);
 		self.sent.retain(|(step, _)| *step >= first);
 		self.opened.retain(|(step, ..)| *step >= first);
+		let over = self.false_ones.len().saturating_sub(MOST_FALSE);
+		self.false_ones.drain(..over);
 	}
 
 	/// Returns the root under a seal, where it is known.
@@ -93,9 +105,18 @@ impl OuterPosition {
 	/// Returns the roots of all files that are still of use.
 	pub fn roots(&self) -> BTreeSet<H256> {
 		let models = self.bases.iter().flat_map(|base| [base.model, base.velocity]);
-		let pending = self.pending.iter().flat_map(|pending| [pending.update, pending.kept]);
+		let sent = self.last_sent.iter().map(|(pending, _)| pending);
+		let pending = self.pending.iter().chain(sent);
+		let pending = pending.flat_map(|pending| [pending.update, pending.kept]);
+		let before = self.last_sent.iter().map(|(_, before)| *before);
 		let updates = self.sent.iter().map(|(_, root)| *root);
 		let opened = self.opened.iter().map(|(.., root)| *root);
-		models.chain(pending).chain(updates).chain(opened).chain([self.kept]).collect()
+		models
+			.chain(pending)
+			.chain(before)
+			.chain(updates)
+			.chain(opened)
+			.chain([self.kept])
+			.collect()
 	}
 }

@@ -253,6 +253,9 @@ async fn what_was_not_trained_is_found_by_one_and_counts_with_nobody() {
 	};
 	assert!(found(0), "{turns:?}");
 	assert!(found(1) && found(2), "the others heard of it, and looked");
+	// It is not forgotten: neither by whoever begins again, nor by who comes later.
+	let false_ones = &peers[1].outer.as_ref().unwrap().position().false_ones;
+	assert_eq!(*false_ones, [(1, account(4))]);
 	assert_eq!(counted(&chain.world().steps[&1]), honest);
 	assert!(peers[1].fault_of(&account(4)).is_some_and(|why| why.contains("is false")));
 }
@@ -266,21 +269,33 @@ async fn a_false_alarm_costs_a_look_and_is_heard_once() {
 	to(&chain, 1, true);
 	drive(&mut peers, |_, _| has_contributed(&chain, 1, 3)).await;
 	to(&chain, 1, false);
-	// The last one says of the first that it is false.
-	let mut review = super::Review { step: 1, ..Default::default() };
-	review.replayed.insert(account(1), false);
-	review.drawn = Some(None);
-	peers[2].outer.as_mut().unwrap().review = review;
+	// The last one says of the others that they are false.
+	let outer = peers[2].outer.as_mut().unwrap();
+	outer.position.false_ones = vec![(1, account(1)), (1, account(2)), (0, account(1))];
 	peers[2].save_outer().unwrap();
 	let honest = |chain: &Memory| {
 		let world = chain.world();
 		let all = world.steps[&1].iter().filter(|one| one.peer != account(3));
 		all.map(|one| one.vouches).all(|vouches| vouches == Some(7))
 	};
-	drive(&mut peers, |_, _| honest(&chain)).await;
-	let outer = peers[1].outer.as_ref().unwrap();
-	let heard = outer.alarmists.contains(&account(3));
-	assert!(heard || outer.review.accused.is_empty(), "it was not asked, or not believed");
+	let turns = drive(&mut peers, |peers, _| {
+		let heard =
+			|peer: &Peer<Seat>| peer.outer.as_ref().unwrap().alarmists.contains(&account(3));
+		honest(&chain) && peers[..2].iter().all(heard)
+	})
+	.await;
+	// Each looked at one of the three, and believes nothing more.
+	for n in 0..2 {
+		let looked = turns
+			.iter()
+			.filter(|(who, turn)| *who == n && matches!(turn, Turn::Replayed { right: true, .. }));
+		assert_eq!(looked.count(), 1);
+		let mut turn = peers[n].turn().await.unwrap();
+		for _ in 0..3 {
+			assert!(!matches!(turn, Turn::Replayed { .. }), "{turn:?}");
+			turn = peers[n].turn().await.unwrap();
+		}
+	}
 	assert_eq!(counted(&chain.world().steps[&1]), 7);
 }
 

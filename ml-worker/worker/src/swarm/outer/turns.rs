@@ -4,6 +4,7 @@
 use super::{
 	position::{Base, Pending},
 	steps::{Counted, Kept},
+	vouching::Found,
 	Outer,
 };
 use crate::swarm::{
@@ -16,6 +17,7 @@ use crate::swarm::{
 	wire::outer_path,
 };
 use codec::Encode;
+use rand::seq::SliceRandom;
 use std::{collections::BTreeMap, sync::Arc};
 use tracing::warn;
 use trainyard_client::{swarm::Contribution, AccountId32};
@@ -23,13 +25,15 @@ use trainyard_engine::TensorMap;
 use trainyard_program::lower::OPTIMIZER_PREFIX;
 use trainyard_proof::hash;
 use trainyard_protocol::{
-	swarm::{self, role, Brought, OuterRule, MAX_LATE},
+	swarm::{self, role, Averaging, Brought, OuterRule, KEPT_STEPS, MAX_LATE},
 	H256,
 };
 use trainyard_transport::{Location, Source};
 
 /// Peers that are asked for one file at once, at most.
 const MOST_SOURCES: usize = 5;
+/// Models of which is looked whether blocks changed what they were computed from.
+const LOOKED_AT: usize = 4;
 
 /// Returns what names the contributions to a step, as they are on chain.
 fn digest(contributions: &[Contribution]) -> H256 {
@@ -57,6 +61,7 @@ pub(super) fn work(
 	work: Work,
 ) -> Result<Result<Done, super::StepError>, crate::swarm::learner::LearnError> {
 	let Work { model, mut kept, seed, base } = work;
+	slice.is_enough()?;
 	let mut state = model.clone();
 	state.extend(kept.optimizer);
 	let mut trained = slice.train_from(state, seed, base, frame.rule().inner)?;
@@ -96,7 +101,9 @@ impl<B: Board> Peer<B> {
 		match (moment.trains, has) {
 			(true, false) => self.contribute(rule, moment.step, &seed).await,
 			(false, true) => self.vouch(moment, contributions, &seed).await,
-			_ => Ok(Turn::Nothing),
+			// There is time to look at what others say is false.
+			(true, true) => self.look_at_accused(&seed).await,
+			(false, false) => Ok(Turn::Nothing),
 		}
 	}
 
@@ -115,29 +122,36 @@ impl<B: Board> Peer<B> {
 		let own =
 			own.map(|(step, root)| (*step, swarm::sealed(&genesis, id, *step, &me, root), *root));
 		let roots = own.chain(outer.position.opened.iter().copied()).collect();
-		let (step, replayed) = (outer.review.step, outer.review.replayed.iter());
-		let false_ones = replayed.filter(|(_, right)| !**right).map(|(who, _)| (step, *who));
-		let told = super::Told { roots, false_ones: false_ones.collect() };
+		let models = outer.position.bases.iter().flat_map(|base| [base.model, base.velocity]);
+		let false_ones = outer.position.false_ones.clone();
+		let told = super::Told { models: models.collect(), roots, false_ones };
 		self.service.tell(told);
 		Ok(())
 	}
 
-	/// Takes note of a contribution that is on chain by now.
+	/// Takes note of what the chain says that this peer kept: what it sent came into a block, or its block gave way
+	/// to another one. Fails where that is not in the folder.
 	fn look_at_pending(&mut self, seen: &Seen) -> Result<(), PeerError> {
 		let me = *self.me();
 		let on_chain = seen.peers.iter().find(|peer| peer.account == me).map(|peer| peer.kept);
 		let outer = self.outer()?;
-		let Some(kept) = on_chain.filter(|kept| *kept != outer.position.kept) else {
+		let position = &mut outer.position;
+		let Some(kept) = on_chain.filter(|kept| *kept != position.kept) else {
 			return Ok(());
 		};
-		match outer.position.pending {
-			Some(pending) if pending.kept == kept => {
-				outer.position.kept = kept;
-				outer.position.pending = None;
-				self.save_outer()
+		match (position.pending, position.last_sent) {
+			(Some(pending), _) if pending.kept == kept => {
+				position.last_sent = Some((pending, position.kept));
+				position.pending = None;
 			}
-			_ => Err(PeerError::KeptElsewhere(kept)),
+			(None, Some((sent, before))) if before == kept => position.pending = Some(sent),
+			// It left, and joined again.
+			_ if kept == H256::zero() => (position.pending, position.last_sent) = (None, None),
+			_ if outer.files.has(&kept) => position.pending = None,
+			_ => return Err(PeerError::KeptElsewhere(kept)),
 		}
+		position.kept = kept;
+		self.save_outer()
 	}
 
 	/// Is at the model of this step, or returns the turn that was taken on the way there.
@@ -151,8 +165,10 @@ impl<B: Board> Peer<B> {
 		if last.step >= step {
 			return Ok(None);
 		}
-		if seen.swarm.steps.first().is_some_and(|first| *first > last.step) {
-			// What counted meanwhile is forgotten, or there was nothing: others know.
+		let is_forgotten = seen.swarm.steps.len() >= KEPT_STEPS as usize
+			&& seen.swarm.steps.first().is_some_and(|first| *first > last.step);
+		if is_forgotten {
+			// What counted meanwhile others know.
 			return self.begin_outer(step, seen).await.map(Some);
 		}
 		let contributions = self.service.board().step(last.step).await?;
@@ -162,6 +178,7 @@ impl<B: Board> Peer<B> {
 		if counted == 0 {
 			self.outer()?.position.go_on(next);
 			self.save_outer()?;
+			self.tidy_outer()?;
 			return Ok(Some(Turn::Stepped {
 				step: next.step,
 				counted: 0,
@@ -172,7 +189,7 @@ impl<B: Board> Peer<B> {
 		if let Some(who) = missing {
 			// Who cannot compute the model takes it from others, as soon as they have it.
 			if seen.swarm.steps.last().is_some_and(|newest| *newest > last.step) {
-				if let Some(turn) = self.join_majority(seen, last.step).await? {
+				if let Some(turn) = self.join_majority(seen, last.step.saturating_add(1)).await? {
 					return Ok(Some(turn));
 				}
 			}
@@ -182,7 +199,13 @@ impl<B: Board> Peer<B> {
 		let Some((model, velocity)) = self.model_of(&last)? else {
 			return self.begin_outer(step, seen).await.map(Some);
 		};
-		let updates = self.counted(last.step, &contributions, counted)?;
+		let updates = match self.counted(last.step, &contributions, counted)? {
+			Ok(updates) => updates,
+			Err(who) => {
+				let why = "its update, which counts, is not on the disk any more".to_owned();
+				return Ok(Some(Turn::Failed { who, why }));
+			}
+		};
 		let of = updates.len();
 		let frame = self.outer()?.frame.clone();
 		let (model, velocity) =
@@ -193,35 +216,31 @@ impl<B: Board> Peer<B> {
 		Ok(Some(Turn::Stepped { step: next.step, counted: of, of: contributions.len() }))
 	}
 
-	/// Looks whether what the present model was computed from is still on chain: blocks of the last heights may give
-	/// way to others. Goes back where not. Says where most others have another model.
-	async fn look_for_changes(&mut self, seen: &Seen) -> Result<Option<Turn>, PeerError> {
-		let position = &self.outer()?.position;
-		let (Some(last), Some(before)) = (position.last(), position.bases.iter().rev().nth(1))
-		else {
-			return Ok(None);
-		};
-		let (step, of) = (before.step, last.of);
-		if of.is_some() && seen.swarm.steps.first().is_some_and(|first| *first <= step) {
-			let contributions = self.service.board().step(step).await?;
-			if of != Some(digest(&contributions)) {
-				let outer = self.outer()?;
-				outer.position.bases.pop();
-				self.save_outer()?;
-				return Ok(Some(Turn::WentBack(step)));
+	/// Looks whether what the last models were computed from is still on chain: blocks of the last heights may give
+	/// way to others. Goes back where not. Where what counts of the step before begins with another model than this
+	/// peer has, it takes that of the others.
+	async fn look_for_changes(&mut self, seen: &Arc<Seen>) -> Result<Option<Turn>, PeerError> {
+		let bases = self.outer()?.position.bases.clone();
+		for (at, pair) in bases.windows(2).enumerate() {
+			let [before, after] = pair else { continue };
+			let is_known = seen.swarm.steps.first().is_some_and(|first| *first <= before.step);
+			if after.of.is_none() || !is_known || at.saturating_add(LOOKED_AT) < bases.len() {
+				continue;
 			}
-		}
-		let majority = majority(&self.service.board().step(last.step).await?, last.step);
-		let outer = self.outer()?;
-		if let Some((model, _, whose)) = majority {
-			if model != last.model && whose.len() > 1 && outer.differs != Some(model) {
-				outer.differs = Some(model);
-				warn!(
-					"{} contributions to step {} begin with another model than what counts comes to here. \
-					 They have no vote of this peer",
-					whose.len(),
-					last.step
-				);
+			let contributions = self.service.board().step(before.step).await?;
+			if after.of != Some(digest(&contributions)) {
+				let outer = self.outer()?;
+				outer.position.bases.truncate(at.saturating_add(1));
+				self.save_outer()?;
+				return Ok(Some(Turn::WentBack(before.step)));
+			}
+			let Some(found) = majority(&contributions) else { continue };
+			let own = bases.iter().find(|base| base.step == found.base);
+			let differs = own.is_some_and(|own| (own.model, own.velocity) != found.roots);
+			let is_last = at.saturating_add(2) == bases.len();
+			if differs && is_last && !found.whose.contains(self.me()) {
+				warn!("what counts of step {} begins with another model: takes that", before.step);
+				return self.join_majority(seen, 0).await;
 			}
 		}
 		Ok(None)
@@ -254,23 +273,28 @@ impl<B: Board> Peer<B> {
 		Ok(Turn::Began(None))
 	}
 
-	/// Takes the model with which most contributions begin to the newest step after this one; nothing where nobody
-	/// gives it.
+	/// Takes the model with which most contributions begin that count, of the newest step from this one on that is
+	/// over; nothing where nobody gives it. Of a step that still runs whoever is first would say it.
 	async fn join_majority(
 		&mut self,
 		seen: &Arc<Seen>,
-		after: u32,
+		from: u32,
 	) -> Result<Option<Turn>, PeerError> {
-		for step in seen.swarm.steps.iter().rev().filter(|step| **step >= after) {
+		let Averaging::Outer(rule) = seen.swarm.plan.averaging else { return Ok(None) };
+		let (began, height) = (seen.swarm.began, seen.height);
+		let over = |step: &&u32| **step >= from && rule.is_over(began, **step, height);
+		for step in seen.swarm.steps.iter().rev().filter(over) {
 			let contributions = self.service.board().step(*step).await?;
-			let Some((model, velocity, whose)) = majority(&contributions, *step) else { continue };
+			let Some(found) = majority(&contributions) else { continue };
+			let Majority { base, roots: (model, velocity), mut whose } = found;
+			whose.shuffle(&mut self.draw);
 			let bytes = self.service.models().layout().size;
 			if !self.bring(model, bytes, &whose).await?
 				|| (velocity != H256::zero() && !self.bring(velocity, bytes, &whose).await?)
 			{
 				return Ok(None);
 			}
-			let base = Base { step: *step, model, velocity, of: None };
+			let base = Base { step: base, model, velocity, of: None };
 			let Some((_, velocity)) = self.model_of(&base)? else {
 				return Ok(None);
 			};
@@ -291,7 +315,15 @@ impl<B: Board> Peer<B> {
 		self.outer()?.position.go_on(base);
 		self.adopt(state, None)?;
 		self.save_outer()?;
+		self.tidy_outer()
+	}
+
+	/// Removes files that nobody can ask for any more.
+	pub(super) fn tidy_outer(&mut self) -> Result<(), PeerError> {
 		let outer = self.outer()?;
+		let first = outer.position.bases.first().map_or(0, |base| base.step);
+		outer.accused.retain(|(step, _), _| *step >= first);
+		outer.replayed.retain(|(step, _), _| *step >= first);
 		let roots = outer.position.roots();
 		Ok(outer.files.keep(&roots)?)
 	}
@@ -338,13 +370,13 @@ impl<B: Board> Peer<B> {
 		}
 	}
 
-	/// Returns the updates that count of a step, in the order of their peers.
+	/// Returns the updates that count of a step, in the order of their peers, or whose is not here.
 	fn counted(
 		&mut self,
 		step: u32,
 		contributions: &[Contribution],
 		counted: u64,
-	) -> Result<Vec<Counted>, PeerError> {
+	) -> Result<Result<Vec<Counted>, AccountId32>, PeerError> {
 		let mut all: Vec<&Contribution> = contributions
 			.iter()
 			.enumerate()
@@ -354,12 +386,15 @@ impl<B: Board> Peer<B> {
 		all.sort_by_key(|one| one.peer);
 		let mut updates = Vec::new();
 		for one in all {
-			// What is counted and is no update moves nothing, whoever vouches for it.
-			if let Some(update) = self.update_of(one)? {
-				updates.push(Counted { update, late: step.saturating_sub(one.brought.base) });
+			let late = step.saturating_sub(one.brought.base);
+			match self.update_of(one)? {
+				Found::Update(update) => updates.push(Counted { update, late }),
+				// What counts and is no update moves nothing, whoever vouches for it.
+				Found::Nonsense => {}
+				Found::Missing => return Ok(Err(one.peer)),
 			}
 		}
-		Ok(updates)
+		Ok(Ok(updates))
 	}
 
 	/// Trains from the present model, or sends what came of that.
@@ -373,8 +408,11 @@ impl<B: Board> Peer<B> {
 		let Some(last) = position.last() else { return Ok(Turn::Nothing) };
 		let Some(pending) = position.pending else { return self.work(last, seed).await };
 		let late = step.saturating_sub(pending.base);
-		let Some(base) = position.base(pending.base).filter(|_| late <= MAX_LATE) else {
-			// It is too old to count.
+		let base = position
+			.base(pending.base)
+			.filter(|base| late <= MAX_LATE && (base.model, base.velocity) == pending.began);
+		let Some(base) = base else {
+			// It is too old to count, or that step began with another model after all.
 			self.outer()?.position.pending = None;
 			self.save_outer()?;
 			return Ok(Turn::Nothing);
@@ -433,7 +471,13 @@ impl<B: Board> Peer<B> {
 		};
 		let outer = self.outer()?;
 		let (update, kept) = (outer.files.put(&update)?, outer.files.put(&kept)?);
-		outer.position.pending = Some(Pending { base: base.step, data, update, kept });
+		outer.position.pending = Some(Pending {
+			base: base.step,
+			began: (base.model, base.velocity),
+			data,
+			update,
+			kept,
+		});
 		self.position.trained = self.position.trained.saturating_add(1);
 		self.save()?;
 		self.save_outer()?;
@@ -485,16 +529,18 @@ impl<B: Board> Peer<B> {
 		}
 	}
 
-	/// Returns where those are that answered lately: first these, and some others.
-	pub(super) fn reached(&self, first: &[AccountId32]) -> Vec<(AccountId32, Location)> {
+	/// Returns where some are that answered lately: first these, in their order, and then others that are drawn.
+	pub(super) fn reached(&mut self, first: &[AccountId32]) -> Vec<(AccountId32, Location)> {
 		let seen = self.service.seen();
+		let me = *self.me();
 		let others = seen.peers.iter().map(|peer| peer.account);
-		let others = others.filter(|who| who != self.me() && !first.contains(who));
+		let mut others: Vec<_> = others.filter(|who| *who != me && !first.contains(who)).collect();
+		others.shuffle(&mut self.draw);
 		let standing = self.standing();
 		first
 			.iter()
 			.copied()
-			.filter(|who| who != self.me())
+			.filter(|who| *who != me)
 			.chain(others)
 			.filter_map(|who| Some((who, standing.reached(&who)?.clone())))
 			.take(MOST_SOURCES)
@@ -507,14 +553,25 @@ pub(super) fn fresh_optimizer(learner: &Learner) -> TensorMap {
 	learner.state_of(TensorMap::new(), None)
 }
 
-/// Returns the model and the velocity that most contributions to a step begin with that are not late, and whose
-/// those are.
-fn majority(contributions: &[Contribution], step: u32) -> Option<(H256, H256, Vec<AccountId32>)> {
-	let mut all: BTreeMap<(H256, H256), Vec<AccountId32>> = BTreeMap::new();
-	for one in contributions.iter().filter(|one| one.brought.base == step) {
-		all.entry((one.brought.model, one.brought.velocity)).or_default().push(one.peer);
+/// With what most contributions to a step begin that count.
+struct Majority {
+	/// The step with whose model they begin.
+	base: u32,
+	/// Roots of the model and its velocity.
+	roots: (H256, H256),
+	/// Whose those contributions are.
+	whose: Vec<AccountId32>,
+}
+
+/// Returns with what most contributions to a step begin that count; of as many, the newest.
+fn majority(contributions: &[Contribution]) -> Option<Majority> {
+	let counted = swarm::counted(contributions);
+	let mut all: BTreeMap<(u32, (H256, H256)), Vec<AccountId32>> = BTreeMap::new();
+	let counts = contributions.iter().enumerate().filter(|(at, _)| (counted >> at) & 1 == 1);
+	for (_, one) in counts {
+		let Brought { base, model, velocity, .. } = one.brought;
+		all.entry((base, (model, velocity))).or_default().push(one.peer);
 	}
-	let most = all.into_iter().max_by_key(|(_, whose)| whose.len())?;
-	let ((model, velocity), whose) = most;
-	Some((model, velocity, whose))
+	let ((base, roots), whose) = all.into_iter().max_by_key(|(_, whose)| whose.len())?;
+	Some(Majority { base, roots, whose })
 }

@@ -1,45 +1,56 @@
 //! Turns after the training of an outer step: a peer takes the updates of all, and vouches for those that are
 //! right.
 //!
-//! An update is right that is here, can be read, and begins with a model that this peer has for that step as well.
-//! Whether it was computed is known of what was computed again: now and then one that the peer draws, and any
-//! that somebody says is false. Nobody is believed in that: who hears it computes it again as well, and whoever
-//! said it of what is right is not listened to any more. So one honest peer that finds a false contribution is
-//! enough for all that have time to look.
+//! An update is right that is here, can be read, begins with a model that this peer has for that step as well, and
+//! whose rows somebody serves, where data are shared. Whether it was computed is known of what was computed again:
+//! now and then one that the peer draws, and any that somebody says is false. Nobody is believed in that: who hears
+//! it computes it again as well, vouches meanwhile as it did, and listens no more to whoever said it of what is
+//! right. So one honest peer that finds a false contribution is enough for all that have time to look, in that step
+//! or in one of the next.
 
-use super::{
-	turns::{work, Work},
-	Review,
-};
+use super::{replaying::Replayed, Review};
 use crate::swarm::{
 	board::Board,
 	contact::Expected,
-	learner::Slice,
-	models,
 	peer::{Peer, PeerError, Turn},
-	wire::{slice_path, Answer, Question},
+	wire::{outer_path, Answer, Question},
 };
-use futures::future::join_all;
+use futures::{future::join_all, stream, StreamExt};
 use rand::{
 	seq::{IndexedRandom, SliceRandom},
 	Rng,
 };
+use std::time::Duration;
 use tracing::{debug, warn};
 use trainyard_client::{swarm::Contribution, AccountId32};
 use trainyard_mixing::Update;
-use trainyard_proof::hash;
 use trainyard_protocol::{
-	swarm::{self, Moment},
+	swarm::{self, Averaging, Moment},
 	H256,
 };
 use trainyard_transport::Source;
 
 /// Files that are brought at the same time.
 const AT_ONCE: usize = 8;
+/// Of those who are asked in one turn, so many at most whose own root is not known.
+const MOST_SILENT: usize = 3;
+/// Longest time for updates in one turn: what came of one stays, and the next turn goes on with it. Who serves
+/// slowly keeps nobody from looking at the height.
+const GATHERING: Duration = Duration::from_secs(8);
+
+/// What there is of an update.
+pub(super) enum Found {
+	/// It is here.
+	Update(Update),
+	/// Its bytes are here, and are none.
+	Nonsense,
+	/// It is not here.
+	Missing,
+}
 
 impl<B: Board> Peer<B> {
-	/// Asks some of those who contributed to a step for the roots under the seals, and whose are false: those whose
-	/// own is not known, and then others that are drawn. What one of them knows so goes on to all.
+	/// Asks some of those who contributed to a step for the roots under the seals, and whose are false: some whose
+	/// own is not known, and others that are drawn. What one of them knows so goes on to all.
 	async fn ask_around(
 		&mut self,
 		step: u32,
@@ -47,33 +58,35 @@ impl<B: Board> Peer<B> {
 	) -> Result<(), PeerError> {
 		let me = *self.me();
 		let position = &self.outer()?.position;
-		let (mut asked, mut others): (Vec<_>, Vec<_>) = contributions
+		let (mut silent, mut others): (Vec<_>, Vec<_>) = contributions
 			.iter()
 			.filter(|one| one.peer != me)
 			.partition(|one| position.root_under(&one.brought.sealed).is_none());
-		asked.shuffle(&mut self.draw);
+		silent.shuffle(&mut self.draw);
 		others.shuffle(&mut self.draw);
-		asked.extend(others);
-		let asked: Vec<AccountId32> = asked.into_iter().map(|one| one.peer).collect();
+		let rest = silent.split_off(silent.len().min(MOST_SILENT));
+		let asked = silent.into_iter().chain(others).chain(rest);
+		let asked: Vec<AccountId32> = asked.map(|one| one.peer).collect();
 		let (id, genesis) = (self.service.board().swarm_id(), self.service.board().genesis());
 		let contact = self.service.contact().clone();
 		let asked = self.reached(&asked).into_iter().map(|(who, location)| {
 			let contact = contact.clone();
 			async move {
-				let asked = contact.ask(&location, &Question::Updates(id, step), 0).await;
-				(who, asked)
+				let question = Question::Updates(id, step);
+				let asked = contact.ask(&location, &question, 0);
+				(who, tokio::time::timeout(GATHERING, asked).await)
 			}
 		});
 		let mut found = Vec::new();
 		let before = self.outer()?.position.opened.len();
 		for (who, answer) in join_all(asked).await {
 			match answer {
-				Ok(Answer::Updates { roots, false_ones }) => {
-					self.hear(step, who, false_ones)?;
+				Ok(Ok(Answer::Updates { roots, false_ones })) => {
+					self.hear(who, false_ones)?;
 					found.extend(roots);
 				}
-				Ok(_) => {}
-				Err(e) => debug!("{who}: {e}"),
+				Ok(Ok(_)) | Err(_) => {}
+				Ok(Err(e)) => debug!("{who}: {e}"),
 			}
 		}
 		let outer = self.outer()?;
@@ -93,25 +106,28 @@ impl<B: Board> Peer<B> {
 		}
 	}
 
-	/// Hears from somebody whose contributions are false.
+	/// Hears from somebody whose contributions to which steps are false.
 	fn hear(
 		&mut self,
-		step: u32,
 		from: AccountId32,
-		false_ones: Vec<AccountId32>,
+		false_ones: Vec<(u32, AccountId32)>,
 	) -> Result<(), PeerError> {
 		let me = *self.me();
 		let outer = self.outer()?;
-		if outer.review.step != step || outer.alarmists.contains(&from) {
+		if outer.alarmists.contains(&from) {
 			return Ok(());
 		}
-		for who in false_ones.into_iter().filter(|who| *who != me) {
-			outer.review.accused.entry(who).or_insert(from);
+		for (step, who) in false_ones {
+			// One of them that this peer could not look at is of no use to it.
+			if who != me && outer.position.base(step).is_some() {
+				outer.accused.entry((step, who)).or_default().insert(from);
+			}
 		}
 		Ok(())
 	}
 
-	/// Brings the updates of those contributions to a step whose bits are set. Returns whose is missing.
+	/// Brings the updates of those contributions to a step whose bits are set. Returns whose is missing. First are
+	/// asked who made one, and those who vouch for it, since they have it.
 	pub(super) async fn gather(
 		&mut self,
 		step: u32,
@@ -119,69 +135,92 @@ impl<B: Board> Peer<B> {
 		which: u64,
 	) -> Result<Option<AccountId32>, PeerError> {
 		self.ask_around(step, contributions).await?;
-		let bytes = self.outer()?.frame.update_bytes();
-		let me = *self.me();
 		let mut wanted = Vec::new();
-		let mut missing = None;
+		let mut missing = Vec::new();
 		for (at, one) in contributions.iter().enumerate() {
-			if (which >> at) & 1 == 0 || one.peer == me {
+			if (which >> at) & 1 == 0 {
 				continue;
 			}
-			let outer = self.outer()?;
-			match outer.position.root_under(&one.brought.sealed) {
-				None => missing = Some(one.peer),
-				Some(root) if outer.files.has(&root) => {}
-				Some(root) => wanted.push((one.peer, root)),
+			let Some(root) = self.root_of(one)? else {
+				missing.push(one.peer);
+				continue;
+			};
+			if !self.outer()?.files.has(&root) {
+				let has = |other: &&Contribution| {
+					other.vouches.is_some_and(|vouches| (vouches >> at) & 1 == 1)
+				};
+				let mut whose: Vec<_> =
+					contributions.iter().filter(has).map(|other| other.peer).collect();
+				whose.shuffle(&mut self.draw);
+				whose.insert(0, one.peer);
+				whose.dedup();
+				wanted.push((root, self.reached(&whose)));
+				missing.push(one.peer);
 			}
 		}
 		let id = self.service.board().swarm_id();
-		for some in wanted.chunks(AT_ONCE) {
-			let files = self.outer()?.files.clone();
-			let bringing = some.iter().map(|(who, root)| {
-				let from = self.reached(&[*who]);
-				let path = crate::swarm::wire::outer_path(id, root);
-				let sources: Vec<Source> = from
-					.into_iter()
-					.map(|(_, location)| Source { location, path: path.clone() })
-					.collect();
-				let (contact, files, root) = (self.service.contact().clone(), files.clone(), *root);
-				async move {
-					if sources.is_empty() {
-						return false;
-					}
-					let part = files.part(&root);
-					let expected = Expected::Model { root, bytes };
-					match contact.bring(expected, &sources, &part, 0).await {
-						Ok(_) => files.whole(&root).is_ok(),
-						Err(e) => {
-							debug!("an update did not come: {e}");
-							false
+		let (bytes, files) = (self.outer()?.frame.update_bytes(), self.outer()?.files.clone());
+		let contact = self.service.contact();
+		let bringing = wanted.into_iter().map(|(root, from)| {
+			let path = outer_path(id, &root);
+			let sources: Vec<Source> = from
+				.into_iter()
+				.map(|(_, location)| Source { location, path: path.clone() })
+				.collect();
+			let (contact, files) = (contact.clone(), files.clone());
+			async move {
+				if sources.is_empty() {
+					return;
+				}
+				let part = files.part(&root);
+				let expected = Expected::Model { root, bytes };
+				match contact.bring(expected, &sources, &part, 0).await {
+					Ok(_) => {
+						if let Err(e) = files.whole(&root) {
+							warn!("{e}");
 						}
 					}
+					Err(e) => debug!("an update did not come: {e}"),
 				}
-			});
-			let came = join_all(bringing).await;
-			let lacks = some.iter().zip(came).find(|(_, came)| !came);
-			missing = missing.or(lacks.map(|((who, _), _)| *who));
+			}
+		});
+		let bringing = stream::iter(bringing).buffer_unordered(AT_ONCE).collect::<Vec<()>>();
+		// What does not come in this turn comes in another one.
+		let _ = tokio::time::timeout(GATHERING, bringing).await;
+		for one in contributions.iter().filter(|one| missing.contains(&one.peer)) {
+			match self.root_of(one)? {
+				Some(root) if self.outer()?.files.has(&root) => {}
+				_ => return Ok(Some(one.peer)),
+			}
 		}
-		Ok(missing)
+		Ok(None)
 	}
 
-	/// Returns the update of a contribution, where it is here and can be read.
-	pub(super) fn update_of(&mut self, one: &Contribution) -> Result<Option<Update>, PeerError> {
+	/// Returns the root of the update of a contribution, where it is known.
+	fn root_of(&mut self, one: &Contribution) -> Result<Option<H256>, PeerError> {
 		let (id, genesis) = (self.service.board().swarm_id(), self.service.board().genesis());
 		let seal = one.brought.sealed;
-		let outer = self.outer()?;
-		let mut sent = outer.position.sent.iter().rev();
-		let own = sent
-			.find(|(step, root)| swarm::sealed(&genesis, id, *step, &one.peer, root) == seal)
-			.map(|(_, root)| *root);
-		let Some(root) = outer.position.root_under(&seal).or(own) else { return Ok(None) };
-		let bytes = outer.files.read(&root, outer.frame.update_bytes())?;
-		Ok(bytes.and_then(|bytes| outer.frame.read_update(&bytes).ok()))
+		let position = &self.outer()?.position;
+		let mut sent = position.sent.iter().rev();
+		let own =
+			sent.find(|(step, root)| swarm::sealed(&genesis, id, *step, &one.peer, root) == seal);
+		Ok(position.root_under(&seal).or(own.map(|(_, root)| *root)))
 	}
 
-	/// Takes the updates of a step, computes one again, and vouches.
+	/// Returns what there is of the update of a contribution.
+	pub(super) fn update_of(&mut self, one: &Contribution) -> Result<Found, PeerError> {
+		let Some(root) = self.root_of(one)? else { return Ok(Found::Missing) };
+		let outer = self.outer()?;
+		Ok(match outer.files.read(&root, outer.frame.update_bytes())? {
+			None => Found::Missing,
+			Some(bytes) => match outer.frame.read_update(&bytes) {
+				Ok(update) => Found::Update(update),
+				Err(_) => Found::Nonsense,
+			},
+		})
+	}
+
+	/// Takes the updates of a step, vouches, and computes one again.
 	pub(super) async fn vouch(
 		&mut self,
 		moment: Moment,
@@ -193,17 +232,18 @@ impl<B: Board> Peer<B> {
 			self.outer()?.review = Review { step, ..Review::default() };
 		}
 		let missing = self.gather(step, &contributions, u64::MAX).await?;
-		let (doubted, bits) = self.judge(step, &contributions)?;
-		let seen = self.service.seen();
+		let (drawn, bits) = self.judge(&contributions)?;
+		let seen = self.service.refresh().await?;
 		let left = moment.until.saturating_sub(seen.height);
 		let of = match seen.swarm.plan.averaging {
-			swarm::Averaging::Outer(rule) => rule.vouch,
-			swarm::Averaging::Pairs => 0,
+			Averaging::Outer(rule) => rule.vouch,
+			Averaging::Pairs => 0,
 		};
 		// Who does not give its update keeps nobody from vouching for the others in time.
 		let is_time = missing.is_none() || left <= of / 2;
 		if is_time && self.outer()?.review.vouched != Some(bits) {
-			if let Err(e) = self.service.board().vouch(step, bits).await {
+			let list = swarm::list_of(&contributions);
+			if let Err(e) = self.service.board().vouch(step, &list, bits).await {
 				if e.is_final() {
 					return Err(e.into());
 				}
@@ -214,156 +254,61 @@ impl<B: Board> Peer<B> {
 			let count = bits.count_ones() as usize;
 			return Ok(Turn::Vouched { step, count, of: contributions.len() });
 		}
-		let Some(at) = doubted else { return Ok(Turn::Nothing) };
-		match contributions.get(at) {
-			Some(one) => self.replay(step, one, seed).await,
-			None => Ok(Turn::Nothing),
+		match self.look_at_accused(seed).await? {
+			Turn::Nothing => {}
+			turn => return Ok(turn),
+		}
+		let Some(one) = drawn.and_then(|at| contributions.get(at)) else {
+			return Ok(Turn::Nothing);
+		};
+		match self.replay(step, one, seed).await? {
+			Replayed::Done(right) => Ok(Turn::Replayed { step, who: one.peer, right }),
+			Replayed::Not(why) => {
+				self.outer()?.review.unserved.insert(one.peer);
+				Ok(Turn::Failed { who: one.peer, why: format!("cannot be computed again: {why}") })
+			}
 		}
 	}
 
-	/// Returns which contribution is to be computed again next, if one is, and for which to vouch.
-	fn judge(
-		&mut self,
-		step: u32,
-		contributions: &[Contribution],
-	) -> Result<(Option<usize>, u64), PeerError> {
+	/// Returns which contribution was drawn to be computed again and was not yet, if one was, and for which to vouch.
+	fn judge(&mut self, contributions: &[Contribution]) -> Result<(Option<usize>, u64), PeerError> {
 		let me = *self.me();
 		let private = self.service.seen().swarm.plan.private;
+		let step = self.outer()?.review.step;
 		let mut right = Vec::new();
 		for (at, one) in contributions.iter().enumerate() {
 			let base = self.outer()?.position.base(one.brought.base);
 			let same = base.is_some_and(|base| {
 				(base.model, base.velocity) == (one.brought.model, one.brought.velocity)
 			});
-			if same && self.fault_of(&one.peer).is_none() && self.update_of(one)?.is_some() {
+			let served = private || one.peer == me || self.is_served(&one.brought.data);
+			let good = same && served && self.fault_of(&one.peer).is_none();
+			if good && matches!(self.update_of(one)?, Found::Update(_)) {
 				right.push((at, one.peer));
 			}
 		}
 		let others: Vec<AccountId32> =
 			right.iter().map(|(_, who)| *who).filter(|who| *who != me).collect();
-		let draws = !private && self.options.replay > 0.0;
 		if self.outer()?.review.drawn.is_none() {
-			let drawn = match draws && self.draw.random_bool(self.options.replay.min(1.0)) {
-				true => others.choose(&mut self.draw).copied(),
-				false => None,
-			};
+			let looks = !private && self.draw.random_bool(self.options.replay.clamp(0.0, 1.0));
+			let drawn = if looks { others.choose(&mut self.draw).copied() } else { None };
 			self.outer()?.review.drawn = Some(drawn);
 		}
-		let review = &self.outer()?.review;
-		debug_assert_eq!(review.step, step);
-		let mut doubted = None;
+		let outer = self.outer()?;
+		let mut waits = None;
 		let mut bits = 0u64;
 		for (at, who) in right {
-			let accused = !private && review.accused.contains_key(&who);
-			let drawn = review.drawn.flatten() == Some(who);
-			match review.replayed.get(&who) {
-				Some(false) => {}
-				None if accused || drawn => {
-					if doubted.is_none() || accused {
-						doubted = Some(at);
-					}
-				}
-				Some(true) | None => bits |= 1u64.checked_shl(at as u32).unwrap_or_default(),
+			let drawn = outer.review.drawn.flatten() == Some(who);
+			match outer.replayed.get(&(step, who)) {
+				Some(false) => continue,
+				// Rows that cannot be had are as good as none.
+				None if outer.review.unserved.contains(&who) => continue,
+				None if drawn => waits = Some(at),
+				_ => {}
 			}
+			// What was drawn is vouched for until it turns out to be false, or time would decide.
+			bits |= 1u64.checked_shl(at as u32).unwrap_or_default();
 		}
-		Ok((doubted, bits))
-	}
-
-	/// Computes a contribution again. What is needed for that and does not come makes it as good as false: so in a
-	/// swarm that is not private nobody is vouched for whose rows cannot be had.
-	async fn replay(
-		&mut self,
-		step: u32,
-		one: &Contribution,
-		seed: &H256,
-	) -> Result<Turn, PeerError> {
-		let (who, brought) = (one.peer, one.brought);
-		let failed = |why: &str| Turn::Failed { who, why: format!("cannot be replayed: {why}") };
-		let seen = self.service.seen();
-		let Some(peer) = seen.peers.iter().find(|peer| peer.account == who) else {
-			return Ok(failed("it has left"));
-		};
-		let Some(slice) = self.slice_under(&brought.data).await? else {
-			return Ok(failed("nobody serves its rows"));
-		};
-		let bytes = self.outer()?.frame.kept_bytes();
-		if one.before != H256::zero() && !self.bring(one.before, bytes, &[who]).await? {
-			return Ok(failed("nobody gives what it kept before"));
-		}
-		let base = self.outer()?.position.base(brought.base);
-		let (Some(kept), Some(base)) = (self.kept_under(&one.before)?, base) else {
-			return Ok(failed("what it kept before is not of this swarm"));
-		};
-		let Some((model, _)) = self.model_of(&base)? else {
-			return Ok(failed("its model is not here"));
-		};
-		let seed = swarm::noise(seed, &peer.key, brought.base);
-		let frame = self.outer()?.frame.clone();
-		let job = Work { model, kept, seed, base: brought.base };
-		let done = self.compute(move || work(&frame, &slice, job)).await?;
-		let (id, genesis) = (self.service.board().swarm_id(), self.service.board().genesis());
-		let right = done.is_ok_and(|done| {
-			let root = models::root_of(&done.update);
-			swarm::sealed(&genesis, id, step, &who, &root) == brought.sealed
-				&& models::root_of(&done.kept) == brought.kept
-		});
-		let outer = self.outer()?;
-		outer.review.replayed.insert(who, right);
-		if right {
-			if let Some(accuser) = outer.review.accused.remove(&who) {
-				outer.alarmists.insert(accuser);
-			}
-		}
-		self.save_outer()?;
-		if !right {
-			self.standing().drop_for(&who, &format!("its contribution to step {step} is false"));
-		}
-		Ok(Turn::Replayed { step, who, right })
-	}
-
-	/// Returns the slice with this content hash: an own one, or one that somebody serves, which is brought.
-	async fn slice_under(
-		&mut self,
-		data: &H256,
-	) -> Result<Option<std::sync::Arc<Slice>>, PeerError> {
-		let own = self.learner.slices();
-		if let Some(own) = own.into_iter().find(|own| own.data.file.content_hash == *data) {
-			return Ok(Some(own));
-		}
-		let served = self.standing().slices();
-		let mut served = served.into_iter().filter(|(_, _, slice)| {
-			slice.file.content_hash == *data
-				&& slice.labels.is_none()
-				&& slice.file.bytes <= crate::swarm::training::MOST_BYTES
-		});
-		let Some((_, location, slice)) = served.next() else { return Ok(None) };
-		let path = self.folder.slice(data).with_extension("replayed");
-		let found = hash::file(&path).ok();
-		if found.map(|(hash, _)| hash) != Some(*data) {
-			let part = self.folder.slice(data).with_extension("part");
-			let name = slice_path(self.service.board().swarm_id(), data);
-			let sources = [Source { location, path: name }];
-			let expected = Expected::File(slice.file.bytes);
-			if self.service.contact().bring(expected, &sources, &part, 0).await.is_err() {
-				return Ok(None);
-			}
-			if hash::file(&part).ok().map(|(hash, _)| hash) != Some(*data) {
-				models::remove(&part)?;
-				return Ok(None);
-			}
-			std::fs::rename(&part, &path)
-				.map_err(trainyard_proof::bundle::files::at("rename", &part))?;
-		}
-		let (template, me) = (self.learner.template().clone(), *self.me());
-		let opened = self.compute(move || Slice::of(&template, slice, &path, &me)).await;
-		match opened {
-			Ok(slice) => Ok(Some(std::sync::Arc::new(slice))),
-			// The counts of rows are its owner's word.
-			Err(PeerError::Learn(e)) => {
-				debug!("a slice cannot be used: {e}");
-				Ok(None)
-			}
-			Err(e) => Err(e),
-		}
+		Ok((waits, bits))
 	}
 }

@@ -6,6 +6,7 @@ use anyhow::{bail, Context};
 use std::{path::PathBuf, process::ExitCode};
 use trainyard_client::swarm as calls;
 use trainyard_proof::bundle::files;
+use trainyard_protocol::federation::PartData;
 
 /// Options of `trainyard swarm add-slices`.
 #[derive(Debug, clap::Args)]
@@ -30,7 +31,7 @@ impl AddSlices {
 		let spec = learner::plain(&view.template).context("the template of the swarm")?;
 		files::create_private_folder(&self.dir)?;
 		let all = open::slices(&spec, &self.files, &self.dir)?;
-		let known = |slice| view.slices.iter().any(|known| known.data == *slice);
+		let known = |slice: &PartData| view.slices.iter().any(|known| known.data == *slice);
 		let new: Vec<_> = all.into_iter().filter(|slice| !known(slice)).collect();
 		if new.is_empty() {
 			println!("swarm {} has these slices already", self.one.id);
