@@ -7,6 +7,8 @@
 //! DIR/states/<root>.safetensors    that model with what the optimizer keeps
 //! DIR/models/<root>.safetensors    models that are served, its own and those of others
 //! DIR/slices/<hash>                slices that came from others
+//! DIR/outer.json                   where it stands among outer steps
+//! DIR/outer/<root>                 models, updates and what is kept of outer steps
 //! DIR/tickets/<digest>.json        tickets that it was given
 //! DIR/claims/<commitment>.json     claims, from before they are sent
 //! DIR/events.jsonl                 what was done

@@ -14,6 +14,7 @@ use trainyard_protocol::{
 	swarm::{counted, Averaging, OuterRule, Payer},
 	H256,
 };
+use trainyard_transport::Shelf;
 
 const RULE: OuterRule = OuterRule {
 	picks: 512,
@@ -29,7 +30,11 @@ const RULE: OuterRule = OuterRule {
 };
 
 fn chain() -> Memory {
-	let chain = Memory::new(Payer::Budget, false);
+	chain_with(false)
+}
+
+fn chain_with(private: bool) -> Memory {
+	let chain = Memory::new(Payer::Budget, private);
 	{
 		let mut world = chain.world();
 		world.view.plan.averaging = Averaging::Outer(RULE);
@@ -340,6 +345,87 @@ async fn where_blocks_give_way_to_others_the_model_is_computed_again() {
 	assert!(turns.contains(&(0, Turn::WentBack(0))));
 	let after = models_of(&chain, &mut peers, 1).await;
 	assert!(after.iter().all(|model| *model == after[0]));
+}
+
+/// Whoever is first in a step that still trains can say anything of the model with which that begins.
+#[tokio::test(flavor = "multi_thread")]
+async fn who_comes_late_is_not_led_astray_by_whoever_is_first() {
+	let dir = tempfile::tempdir().unwrap();
+	let chain = chain();
+	let mut peers = peers(&chain, dir.path(), 2, 0.0).await;
+	for step in 0..2 {
+		one_step(&chain, &mut peers, step).await;
+	}
+	to(&chain, 2, true);
+	{
+		let mut world = chain.world();
+		let mut lie = world.steps[&1][0].clone();
+		(lie.peer, lie.vouches) = (account(9), None);
+		(lie.brought.base, lie.brought.model) = (2, H256::repeat_byte(0xba));
+		world.steps.insert(2, vec![lie]);
+		world.view.steps = world.steps.keys().copied().collect();
+	}
+	let data = slices(dir.path(), 4, 1);
+	peers.push(open(chain.seen_by(4), dir.path(), always(4, data, 0.0)).await);
+	let models = models_of(&chain, &mut peers, 2).await;
+	assert!(models.iter().all(|model| *model == models[0]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_contribution_whose_block_gives_way_is_sent_again_and_who_joins_again_begins_afresh() {
+	let dir = tempfile::tempdir().unwrap();
+	let chain = chain();
+	let mut peers = peers(&chain, dir.path(), 2, 0.0).await;
+	one_step(&chain, &mut peers, 0).await;
+	to(&chain, 1, true);
+	drive(&mut peers, |_, _| has_contributed(&chain, 1, 2)).await;
+	let taken_back = {
+		let mut world = chain.world();
+		let all = world.steps.get_mut(&1).unwrap();
+		let at = all.iter().position(|one| one.peer == account(2)).unwrap();
+		let taken = all.remove(at);
+		let peer = world.peers.iter_mut().find(|peer| peer.account == account(2)).unwrap();
+		peer.kept = taken.before;
+		taken
+	};
+	drive(&mut peers, |_, _| has_contributed(&chain, 1, 2)).await;
+	let again = chain.world().steps[&1].iter().find(|one| one.peer == account(2)).cloned();
+	assert_eq!(again.unwrap().brought, taken_back.brought);
+	to(&chain, 1, false);
+	drive(&mut peers, |_, _| all_vouch(&chain, 1, 3)).await;
+	// It leaves and joins again: nothing of what it kept counts any more.
+	let of = |world: &mut crate::swarm::testing::World, kept: H256| {
+		let peer = world.peers.iter_mut().find(|peer| peer.account == account(2));
+		peer.unwrap().kept = kept;
+	};
+	of(&mut chain.world(), H256::zero());
+	to(&chain, 2, true);
+	drive(&mut peers, |_, _| has_contributed(&chain, 2, 2)).await;
+	let fresh = chain.world().steps[&2].iter().find(|one| one.peer == account(2)).cloned();
+	assert_eq!(fresh.unwrap().before, H256::zero());
+	// What the chain says that it kept and is not in the folder ends it.
+	of(&mut chain.world(), H256::repeat_byte(7));
+	let error = peers[1].turn().await.unwrap_err().to_string();
+	assert!(error.contains("is not in this folder"), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_kept_leaves_a_peer_where_rows_do_and_not_else() {
+	for private in [false, true] {
+		let dir = tempfile::tempdir().unwrap();
+		let chain = chain_with(private);
+		let mut peers = peers(&chain, dir.path(), 2, 1.0).await;
+		one_step(&chain, &mut peers, 0).await;
+		let models = models_of(&chain, &mut peers, 1).await;
+		assert_eq!(models[0], models[1]);
+		let position = peers[0].outer.as_ref().unwrap().position().clone();
+		let served = |root: &H256| {
+			let path = crate::swarm::wire::outer_path(0, root);
+			peers[0].service().find(&path).is_some_and(|path| path.is_file())
+		};
+		assert!(served(&models[0]) && served(&position.sent[0].1));
+		assert_eq!(served(&position.kept), !private);
+	}
 }
 
 fn frame(rule: OuterRule) -> (Frame, TensorMap) {

@@ -135,7 +135,7 @@ fn describe(view: &SwarmView, peers: &[PeerView]) -> String {
 			"data        {}",
 			if plan.private { "stay with their peers" } else { "are shared" }
 		),
-		"power       none: gain is paid by what models get right, and no training is replayed"
+		"power       none: gain is paid by what models get right, and the chain replays no training"
 			.into(),
 		format!(
 			"models      {}",
