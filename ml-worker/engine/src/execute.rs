@@ -2,6 +2,7 @@
 
 use super::{
 	fused::Group,
+	host::has_nan,
 	kernels::Isa,
 	ops,
 	recorded::{Made, Recording},
@@ -10,6 +11,7 @@ use super::{
 };
 use candle_core::Tensor;
 use trainyard_program::{
+	lower::OPTIMIZER_PREFIX,
 	ops::{Op, OpKind, Program, Role, TensorDecl, TensorId},
 	reference::StepContext,
 };
@@ -62,6 +64,11 @@ pub struct Values<'a> {
 impl CompiledProgram {
 	/// Prepares `program`.
 	pub fn new(program: Program) -> Self {
+		Self::keeping(program, &[])
+	}
+
+	/// Prepares `program`. These tensors are left after it has run, whoever reads them before.
+	pub fn keeping(program: Program, kept: &[TensorId]) -> Self {
 		let mut last = vec![None; program.tensors.len()];
 		for (at, op) in program.ops.iter().enumerate() {
 			for id in op.kind.inputs() {
@@ -74,7 +81,8 @@ impl CompiledProgram {
 		});
 		let mut dead = vec![Vec::new(); program.ops.len()];
 		// That sum is read after the program has run.
-		for (id, last) in (0..).zip(last).filter(|(id, _)| Some(*id) != gradient_squares) {
+		let freed = |id: &TensorId| Some(*id) != gradient_squares && !kept.contains(id);
+		for (id, last) in (0..).zip(last).filter(|(id, _)| freed(id)) {
 			if let (Some(at), Role::Local) = (last, program.tensors[id as usize].role) {
 				dead[at].push(id);
 			}
@@ -182,6 +190,31 @@ impl CompiledProgram {
 			}
 		}
 		Ok(())
+	}
+
+	/// Returns the next state that it made in `step`. Fails where it holds a NaN.
+	pub fn next_state(
+		&self,
+		values: &Values<'_>,
+		step: u32,
+	) -> Result<Vec<(String, Tensor)>, EngineError> {
+		let mut next = Vec::new();
+		let mut diverged = false;
+		for (new, old) in self.program.next_state() {
+			let name = &self.program.tensors[old as usize].name;
+			let tensor = values.tensor(new)?;
+			// Where the optimizer's state is NaN, the parameter at that place is NaN as well,
+			// because it is computed from it. So checking the parameters is enough.
+			let kept = name.starts_with(OPTIMIZER_PREFIX);
+			diverged |= !kept && has_nan(elements(tensor)?.slice());
+			next.push((name.clone(), tensor.clone()));
+		}
+		for (name, tensor) in next.iter().filter(|_| diverged) {
+			if has_nan(elements(tensor)?.slice()) {
+				return Err(EngineError::NotANumber { step, tensor: name.clone() });
+			}
+		}
+		Ok(next)
 	}
 
 	/// Returns the inputs, and nothing else yet.

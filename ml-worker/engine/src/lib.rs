@@ -27,6 +27,8 @@ mod fused;
 mod host;
 pub mod kernels;
 mod ops;
+pub mod private;
+pub mod ranks;
 mod recorded;
 mod runner;
 mod state;
@@ -42,6 +44,7 @@ pub use host::{
 	canonical_bytes, content_hash, first_nan, raw_bytes, state_hash, NanRule, Tensor32, TensorMap,
 };
 pub use kernels::{Isa, UnsupportedIsa, ISA_VARIABLE};
+pub use ranks::{RankedStep, Ranks};
 pub use recorded::{Made, Recording, SliceValues};
 pub use runner::ProgramRunner;
 pub use state::{Elements, State};
@@ -112,6 +115,20 @@ pub enum EngineError {
 		/// Steps of the job.
 		steps: u32,
 	},
+	/// The batches of the job cannot be cut into so many parts.
+	#[error(
+		"a batch of {batch} rows is not cut into {ranks} equal parts: take a number of virtual ranks that divides \
+		 {batch}"
+	)]
+	Ranks {
+		/// The ranks asked for.
+		ranks: u32,
+		/// Rows of a batch.
+		batch: u32,
+	},
+	/// Rows cannot be hidden so.
+	#[error("rows are hidden by a clip and a noise that are above 0")]
+	Hiding,
 	/// Training diverged: a value is not a number.
 	#[error(
 		"training diverged: after step {step}, {tensor} holds a value that is not a number; a \
@@ -364,22 +381,7 @@ impl Engine {
 			Some(see) => self.step.run_watched(self.isa, given, see)?,
 			None => self.step.run(self.isa, given)?,
 		};
-		let mut next = Vec::with_capacity(self.state.len());
-		let mut diverged = false;
-		for (new, old) in self.step.program().next_state() {
-			let name = &self.step.program().tensors[old as usize].name;
-			let tensor = values.tensor(new)?;
-			// Where the optimizer's state is NaN, the parameter at that place is NaN as well,
-			// because it is computed from it. So checking the parameters is enough.
-			let kept = name.starts_with(lower::OPTIMIZER_PREFIX);
-			diverged |= !kept && host::has_nan(state::elements(tensor)?.slice());
-			next.push((name.clone(), tensor.clone()));
-		}
-		for (name, tensor) in next.iter().filter(|_| diverged) {
-			if host::has_nan(state::elements(tensor)?.slice()) {
-				return Err(EngineError::NotANumber { step, tensor: name.clone() });
-			}
-		}
+		let next = self.step.next_state(&values, step)?;
 		let trace = StepTrace {
 			loss: values.role(Role::Loss)?.to_vec1::<f32>()?.first().copied().unwrap_or_default(),
 			logits: host::hash_of(state::elements(values.role(Role::Logits)?)?.slice()),

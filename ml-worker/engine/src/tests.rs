@@ -3,6 +3,7 @@
 
 mod autograd;
 mod cnn;
+mod ranks;
 mod recorded;
 
 use super::*;
