@@ -17,6 +17,7 @@
 
 #![warn(missing_docs)]
 
+mod deadlines;
 mod download;
 mod index;
 mod location;
@@ -31,6 +32,7 @@ mod serve;
 mod units;
 
 pub use blake3::Hash;
+pub use deadlines::Deadlines;
 pub use download::{download, DownloadError, Fetched, Source, SourceError, Wanted};
 pub use index::{Index, PartHash};
 pub use iroh::{EndpointId, SecretKey, Signature};

@@ -254,6 +254,14 @@ impl Node {
 		}
 	}
 
+	/// Ends the connection that is kept to an endpoint, if there is one: whoever knows that the other side began
+	/// again asks it by a new one, where an old one would be waited for until it is idle for long.
+	pub async fn forget(&self, id: EndpointId) {
+		if let Some(connection) = self.slot(id).lock().await.take() {
+			connection.close(VarInt::from_u32(0), b"forgotten");
+		}
+	}
+
 	/// Returns a connection, and whether it is a new one. It is where `fresh`.
 	async fn connect(&self, to: &Location, fresh: bool) -> Result<(Connection, bool), OpenError> {
 		let slot = self.slot(to.id);

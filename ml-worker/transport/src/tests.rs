@@ -304,6 +304,41 @@ async fn streams_of_another_protocol_are_handed_out_and_idle_connections_end() {
 	assert!(serving.incoming.recv().await.is_some());
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn who_began_again_is_asked_by_a_new_connection_once_the_old_one_is_forgotten() {
+	let client = node(2).await;
+	let shelf = || std::sync::Arc::new(crate::testing::Files::default());
+	let server = node(1).await;
+	let mut serving = server.serve(shelf(), Limits::default());
+	let location = here(&server);
+	let mut kept = client.open(&location).await.unwrap();
+	kept.write_all(b"first").await.unwrap();
+	let first = serving.incoming.recv().await.unwrap();
+	// One connection is kept: a second stream goes by it, until it is forgotten, with all that is on it.
+	let again = client.open(&location).await.unwrap();
+	assert_eq!(client.ways_to(server.id()).await.len(), 1);
+	client.forget(server.id()).await;
+	assert!(client.ways_to(server.id()).await.is_empty());
+	assert!(kept.read_u8().await.is_err());
+	drop((again, first));
+	let mut stream = client.open(&location).await.unwrap();
+	stream.write_all(b"second").await.unwrap();
+	let mut came = loop {
+		let mut came = serving.incoming.recv().await.unwrap();
+		let mut bytes = [0; 6];
+		// Those of the first connection end.
+		if came.stream.read_exact(&mut bytes).await.is_ok() {
+			assert_eq!(&bytes, b"second");
+			break came;
+		}
+	};
+	came.stream.write_all(b"answer").await.unwrap();
+	let mut answer = [0; 6];
+	stream.read_exact(&mut answer).await.unwrap();
+	assert_eq!(&answer, b"answer");
+	client.forget(key(9).public()).await;
+}
+
 #[tokio::test]
 async fn who_cannot_be_reached_is_said_to_be_so() {
 	let client = node(1).await;

@@ -1,7 +1,6 @@
 //! Asks other peers, over iroh, and waits no longer for one than answers usually take.
 
 use super::{
-	deadlines::Deadlines,
 	models::root_of_parts,
 	wire::{self, Answer, Question},
 };
@@ -14,7 +13,8 @@ use std::{
 use tokio::time::timeout;
 use trainyard_protocol::H256;
 use trainyard_transport::{
-	download, DownloadError, Index, Location, Node, OpenError, Pace, Source, SourceError, Wanted,
+	download, Deadlines, DownloadError, Index, Location, Node, OpenError, Pace, Source,
+	SourceError, Wanted,
 };
 
 /// How long answers are waited for: at first, at least, and at most.

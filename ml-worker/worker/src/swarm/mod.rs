@@ -2,7 +2,7 @@
 //!
 //! - [`peer`] is one peer: it joins, announces, and takes turns of training and mixing;
 //! - [`service`] is what it serves, [`contact`] how it asks others, [`wire`] what they say to each other;
-//! - [`standing`] is what it knows of the others, [`deadlines`] how long it waits for them;
+//! - [`standing`] is what it knows of the others, `Deadlines` of the transport how long it waits for them;
 //! - [`ticket`] and [`journal`] are what a payer promises, and what a maker keeps of that;
 //! - [`models`], [`learner`] and [`position`] are what it has, computes and must not forget;
 //! - [`outer`] is what a peer does where all of them take outer steps together;
@@ -24,7 +24,6 @@ pub mod board;
 pub mod chain;
 pub mod claim;
 pub mod contact;
-pub mod deadlines;
 pub mod journal;
 pub mod learner;
 mod mixing;
