@@ -9,6 +9,7 @@ mod bets;
 mod compression;
 mod data;
 mod model;
+mod outer;
 mod paper;
 mod report;
 mod session;
