@@ -62,6 +62,7 @@ const said = (error) => String(error.stderr || error.message).trim();
 /**
  * The namespaces of one network; `close()` removes them. `wan` makes the links between nodes those of a
  * wide-area network: `delay` and `jitter` of one way in ms, `loss` in per cent, `mbit` that a node sends.
+ * `mbit` beside it bounds both what a node sends and what it receives.
  */
 export class Namespaces {
 	#made = [];
@@ -69,8 +70,9 @@ export class Namespaces {
 	#links = [];
 	#relay = null;
 
-	constructor({ wan = null } = {}) {
+	constructor({ wan = null, mbit = null } = {}) {
 		this.wan = wan;
+		this.mbit = mbit;
 		this.prefix = `ty${process.pid % 100_000}`;
 		this.switch = `${this.prefix}-sw`;
 		const taken = new Set(
@@ -115,7 +117,10 @@ export class Namespaces {
 		ip('link', 'set', host, 'up');
 		ip('-n', space, 'addr', 'add', `${this.subnet}.${number}.2/30`, 'dev', 'host');
 		ip('-n', space, 'link', 'set', 'host', 'up');
-		if (this.wan?.mbit) tc(space, 'peer', this.wan.mbit);
+		if (this.mbit) {
+			tc(space, 'peer', this.mbit);
+			tc(this.switch, peer, this.mbit);
+		} else if (this.wan?.mbit) tc(space, 'peer', this.wan.mbit);
 		this.#names.set(name, port);
 		return { space, peerAddress: `${this.subnet}.0.${number}`, hostAddress: `${this.subnet}.${number}.2` };
 	}
@@ -144,6 +149,14 @@ export class Namespaces {
 		// It ends by itself at the end of the network.
 		ended.catch(() => {});
 		await Promise.race([once(this.#relay.stdout, 'data'), ended]);
+	}
+
+	/** Returns the bytes that left by the link of a node whose `mbit` is bounded, with headers. */
+	sent(space) {
+		const [bound] = JSON.parse(
+			execFileSync('tc', ['-n', space, '-s', '-j', 'qdisc', 'show', 'dev', 'peer'], { encoding: 'utf8' }),
+		);
+		return bound.bytes;
 	}
 
 	/** Cuts the network: these nodes meet only each other, and so do the rest. */

@@ -8,6 +8,7 @@
 mod bets;
 mod compression;
 mod data;
+mod links;
 mod model;
 mod outer;
 mod paper;
@@ -27,6 +28,8 @@ struct Cli {
 	size: paper::Size,
 	#[command(flatten)]
 	trained: compression::Size,
+	#[command(flatten)]
+	terms: links::peer::Terms,
 	/// Prints JSON.
 	#[arg(long)]
 	json: bool,
@@ -49,6 +52,13 @@ struct What {
 	/// Computes what luck brings whoever claims without a gain, by the rule of the chain.
 	#[arg(long, conflicts_with = "json")]
 	bets: bool,
+	/// Trains rounds alone, writes a model and its movement to this file, and says in JSON what a round takes and
+	/// what strict mixing adds to it. For tools/swarm/links.
+	#[arg(long, conflicts_with_all = ["json", "check"])]
+	links_alone: Option<PathBuf>,
+	/// Runs the peer of this number, and talks to tools/swarm/links.
+	#[arg(long, hide = true, conflicts_with_all = ["json", "check"])]
+	links_peer: Option<u32>,
 }
 
 fn main() -> ExitCode {
@@ -71,6 +81,14 @@ fn main() -> ExitCode {
 fn played(cli: &Cli) -> Result<Vec<String>> {
 	if cli.what.compression {
 		print!("{}", compression::run(&cli.trained)?);
+		return Ok(Vec::new());
+	}
+	if let Some(to) = &cli.what.links_alone {
+		println!("{}", links::alone::run(&cli.trained, to)?);
+		return Ok(Vec::new());
+	}
+	if let Some(number) = cli.what.links_peer {
+		links::peer::run(&cli.trained, &cli.terms, number)?;
 		return Ok(Vec::new());
 	}
 	// Before all is played.
