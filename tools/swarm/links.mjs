@@ -21,7 +21,7 @@ Usage: tools/swarm/links [OPTIONS]
   --updates U[,U…]    whole, or how many of 4,096 values in 2 bits [default: whole,128,64,16]
   --peers N           peers [default: 4]
   --rounds N          rounds of compressed updates; the first one is not counted [default: 7]
-  --whole-rounds N    rounds of whole updates [default: 3]
+  --whole-rounds N    rounds of whole updates [default: 2]
   --failing P[,P…]    per cent of peers that are killed in a round [default: 10,30]
   --failing-mbit N    over these links [default: 100]
   --failing-updates U with these updates [default: 128]
@@ -49,7 +49,7 @@ function options() {
 			updates: text('whole,128,64,16'),
 			peers: text('4'),
 			rounds: text('7'),
-			'whole-rounds': text('3'),
+			'whole-rounds': text('2'),
 			failing: text('10,30'),
 			'failing-mbit': text('100'),
 			'failing-updates': text('128'),

@@ -23,7 +23,7 @@ test('as many die as are to, never in the first round, and each once in a round'
 	assert.equal(deaths({ ...terms, share: 1 }).length, 100);
 });
 
-test('updates count that somebody has, once those who have them have spoken', () => {
+test('updates count that somebody has, once more than half have spoken', () => {
 	const of = (reports, living) =>
 		counting(new Map(Object.entries(reports).map(([peer, had]) => [+peer, had])), new Set(living));
 	assert.equal(of({}, [0, 1, 2, 3]), null);
@@ -31,10 +31,9 @@ test('updates count that somebody has, once those who have them have spoken', ()
 	assert.equal(of({ 0: [0] }, [0, 1, 2, 3]), null);
 	assert.equal(of({ 0: [0, 1], 1: [0, 1] }, [0, 1, 2, 3]), null);
 	assert.deepEqual(of({ 0: [0, 1], 1: [0, 1, 2], 2: [1, 2] }, [0, 1, 2, 3]), [0, 1, 2]);
-	// Somebody has the update of 3, which lives and may have more.
-	assert.equal(of({ 0: [0, 1], 1: [0, 1, 3], 2: [1, 2] }, [0, 1, 2, 3]), null);
-	// It is dead, and what it sent to one of them counts.
-	assert.deepEqual(of({ 0: [0, 1], 1: [0, 1, 3], 2: [1, 2] }, [0, 1, 2]), [0, 1, 2, 3]);
+	// Of 3, which still waits or is dead, counts what it sent to one of them.
+	assert.deepEqual(of({ 0: [0, 1], 1: [0, 1, 3], 2: [1, 2] }, [0, 1, 2, 3]), [0, 1, 2, 3]);
+	assert.deepEqual(of({ 0: [0], 1: [0, 1, 3] }, [0, 1, 2]), [0, 1, 3]);
 	assert.deepEqual(of({}, []), []);
 });
 

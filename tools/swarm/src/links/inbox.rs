@@ -21,9 +21,13 @@ struct Shared {
 	changed: Notify,
 }
 
+/// An update, and when it came.
+type Came = (Arc<Vec<u8>>, Instant);
+
 #[derive(Default)]
 struct Held {
-	updates: BTreeMap<(u32, u32), (Arc<Vec<u8>>, Instant)>,
+	/// By round and peer, with the time when each came.
+	updates: BTreeMap<(u32, u32), Came>,
 	counted: BTreeMap<u32, Vec<u32>>,
 }
 

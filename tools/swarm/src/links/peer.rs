@@ -267,7 +267,7 @@ impl Peer {
 			standing: Arc::new(standing),
 			joins,
 			terms: terms.clone(),
-			beside: beside,
+			beside,
 		};
 		if joins > 0 {
 			peer.hello();
