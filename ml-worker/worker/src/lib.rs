@@ -5,6 +5,7 @@
 //! - [`job_toml`] reads jobs as people write them, [`demands`] counts what they ask for;
 //! - [`encoding`] compresses files, and rounds the tensors of models to 16 or 8 bits;
 //! - [`federate`] prepares federated rounds, and follows them;
+//! - [`ranks`] are several processes of one owner that train one model;
 //! - [`swarm`] is a peer of a swarm;
 //! - [`plot`] draws the curves of a run;
 //! - [`whetstone`] measures what this machine is worth in units of work;
@@ -20,6 +21,7 @@ pub mod encoding;
 pub mod federate;
 pub mod job_toml;
 pub mod plot;
+pub mod ranks;
 pub mod roles;
 pub mod swarm;
 pub mod table;

@@ -3,6 +3,7 @@
 mod gpu;
 mod hashing;
 mod matmul;
+mod ranks;
 mod train;
 mod transport;
 
@@ -41,6 +42,8 @@ enum What {
 	/// memory of each. TRAINYARD_ISA chooses one instruction set; without it, all but the scalar
 	/// one are measured.
 	Train(train::Train),
+	/// Steps of virtual ranks by several processes, one thread each: equal states, and how fast.
+	Ranks(ranks::Ranks),
 	/// The content hashes of a checkpoint: BLAKE3 beside BLAKE2b, in turns.
 	Hashing(hashing::Hashing),
 	/// How fast a state comes over loopback: by HTTP, and over iroh from one source and from several.
@@ -63,7 +66,11 @@ impl Bench {
 			What::Train(_) if self.device.device != Compute::Cpu => {
 				bail!("bench train compares kernels of the processor; bench gpu measures a GPU")
 			}
+			What::Ranks(_) if self.device.device != Compute::Cpu => {
+				bail!("bench ranks measures the processor; leave --device out")
+			}
 			What::Matmul(matmul) => matmul.run(),
+			What::Ranks(ranks) => ranks.run(),
 			What::Hashing(hashing) => hashing.run(),
 			What::Train(train) => train.run(),
 			What::Transport(transport) => transport.run(),

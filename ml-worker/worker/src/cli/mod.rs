@@ -13,6 +13,7 @@ mod hash;
 mod plot;
 mod profile;
 pub mod progress;
+mod ranks;
 mod relay;
 mod seal;
 mod serve;
@@ -63,6 +64,10 @@ enum Command {
 	/// Measures the full-pass rules on honest runs of a job under other seeds: what their
 	/// thresholds should be for it.
 	Profile(profile::Profile),
+	/// Trains one model by several processes of one owner, here or on other machines: the same model, whatever
+	/// their number.
+	#[command(subcommand)]
+	Ranks(ranks::RanksCommand),
 	/// Measures the speed of this machine.
 	Bench(bench::Bench),
 	/// Prints length, content hash and blob root of a file.
@@ -99,6 +104,7 @@ impl Cli {
 			Command::Evaluate(command) => command.run(),
 			Command::Plot(command) => command.run(),
 			Command::Profile(command) => command.run(),
+			Command::Ranks(command) => command.run(),
 			Command::Bench(command) => command.run(),
 			Command::Hash(command) => command.run(),
 			Command::Seal(command) => command.run(),

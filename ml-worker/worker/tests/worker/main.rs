@@ -8,6 +8,7 @@ mod faults;
 mod fine_tuning;
 mod kernels;
 mod kill;
+mod ranks;
 mod replay;
 mod train;
 mod verify;
