@@ -12,6 +12,7 @@ mod links;
 mod model;
 mod outer;
 mod paper;
+mod private;
 mod report;
 mod session;
 
@@ -30,6 +31,7 @@ struct Cli {
 	trained: compression::Size,
 	#[command(flatten)]
 	terms: links::peer::Terms,
+	hidden: private::Size,
 	/// Prints JSON.
 	#[arg(long)]
 	json: bool,
@@ -59,6 +61,9 @@ struct What {
 	/// Runs the peer of this number, and talks to tools/swarm/links.
 	#[arg(long, hide = true, conflicts_with_all = ["json", "check"])]
 	links_peer: Option<u32>,
+	/// Trains with hidden rows (differential privacy), and without beside it.
+	#[arg(long, conflicts_with_all = ["json", "check"])]
+	private: bool,
 }
 
 fn main() -> ExitCode {
@@ -89,6 +94,10 @@ fn played(cli: &Cli) -> Result<Vec<String>> {
 	}
 	if let Some(number) = cli.what.links_peer {
 		links::peer::run(&cli.trained, &cli.terms, number)?;
+		return Ok(Vec::new());
+	}
+	if cli.what.private {
+		print!("{}", private::run(&cli.hidden)?);
 		return Ok(Vec::new());
 	}
 	// Before all is played.

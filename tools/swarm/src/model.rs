@@ -18,7 +18,7 @@ pub const BATCH: u32 = 100;
 const STEPS: u32 = 1_000_000;
 
 /// Returns what is trained: 28-16-2, by stochastic gradient descent with momentum.
-fn spec(rows: u32, learning_rate_nano: u64) -> Result<CheckedSpec> {
+pub fn spec(rows: u32, learning_rate_nano: u64) -> Result<CheckedSpec> {
 	let mut spec = JobSpec::example();
 	let data = &mut spec.dataset;
 	data.features = FEATURES as u32;

@@ -140,7 +140,12 @@ impl Contact {
 			let mut stream = self.node.open(to).await?;
 			Ok::<_, ContactError>(wire::ask(&mut stream, question).await?)
 		};
-		let answer = timeout(most, asking).await.map_err(|_| ContactError::Late(most))??;
+		let Ok(answer) = timeout(most, asking).await else {
+			// It may have begun again: the next question goes over a connection of its own.
+			self.node.forget(to.id).await;
+			return Err(ContactError::Late(most));
+		};
+		let answer = answer?;
 		seen(&self.answers, begun);
 		Ok(answer)
 	}

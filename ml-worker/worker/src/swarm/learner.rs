@@ -1,11 +1,17 @@
 //! What a peer computes with data: training on a slice, and how many labels a model gets right.
 
+use crate::ranks::crew::{Crew, Ranked};
+use rand::{rngs::StdRng, SeedableRng};
 use std::{
+	ops::Range,
 	path::{Path, PathBuf},
 	sync::{Arc, PoisonError, RwLock},
 };
 use trainyard_client::AccountId32;
-use trainyard_engine::{Data, Engine, EngineError, State, TensorMap};
+use trainyard_engine::{
+	private::{Hiding, PrivateSteps},
+	Data, Engine, EngineError, State, TensorMap,
+};
 use trainyard_program::{
 	lower::OPTIMIZER_PREFIX,
 	spec::{CheckedSpec, Dataset, FileRef, JobSpec, SpecError},
@@ -42,9 +48,27 @@ pub enum LearnError {
 	/// It cannot be computed.
 	#[error(transparent)]
 	Engine(#[from] EngineError),
+	/// The operating system gives no random numbers.
+	#[error("the operating system gives no random numbers: {0}")]
+	Random(String),
 	/// There are no rows by which a model could be measured.
 	#[error("there are no data yet by which a model could be measured: give a file with --data, or wait for a peer that serves some")]
 	NoRows,
+}
+
+/// How a peer computes its steps where that is by virtual ranks.
+#[derive(Clone)]
+pub struct Sharing {
+	/// Parts of a batch.
+	pub ranks: u32,
+	/// Who computes them.
+	pub crew: Arc<Crew>,
+}
+
+impl std::fmt::Debug for Sharing {
+	fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+		write!(f, "{} ranks", self.ranks)
+	}
 }
 
 /// A slice of data.
@@ -58,6 +82,8 @@ pub struct Slice {
 	/// Rows of a step, where there are enough.
 	wanted_batch: u32,
 	engine: Engine,
+	/// Who computes its steps, where these have more than one virtual rank.
+	ranked: Option<(Arc<Crew>, Ranked)>,
 }
 
 /// Returns what is trained with data that have these rows. The seed, the number of steps and where the data are
@@ -130,18 +156,30 @@ impl Slice {
 		let seed = [who.0, data.file.content_hash.0].concat();
 		let engine = Engine::new(&spec, hash::blake2_256(&seed), rows.clone())?;
 		let wanted_batch = template.training.batch_size;
-		Ok(Self { data, path: path.to_owned(), spec, rows, wanted_batch, engine })
+		Ok(Self { data, path: path.to_owned(), spec, rows, wanted_batch, engine, ranked: None })
+	}
+
+	/// Cuts its steps into the virtual ranks of these peers' processes. Fails where its batches cannot be cut so.
+	pub fn shared(mut self, sharing: Option<&Sharing>) -> Result<Self, LearnError> {
+		if let Some(Sharing { ranks, crew }) = sharing {
+			let ranked = Ranked::new(&self.spec, *self.engine.seed(), *ranks)?;
+			self.ranked = Some((crew.clone(), ranked));
+		}
+		Ok(self)
 	}
 
 	/// Trains a state with all rows once; `passes` says how often that was done before.
 	pub fn train(&self, state: &TensorMap, passes: u32) -> Result<TensorMap, LearnError> {
-		let rows = self.spec.dataset.train_rows;
-		let steps = rows.checked_div(self.spec.training.batch_size).unwrap_or(1).max(1);
-		let most = STEPS.checked_div(steps).unwrap_or(1).max(1);
-		let first = passes.checked_rem(most).unwrap_or_default().saturating_mul(steps);
 		let mut state = State::from_host(state.clone())?;
-		for step in first..first.saturating_add(steps).min(STEPS) {
-			self.engine.step(&mut state, step)?;
+		for step in self.steps_after(passes) {
+			match &self.ranked {
+				Some((crew, ranked)) => {
+					crew.step(ranked, &self.engine, &mut state, step)?;
+				}
+				None => {
+					self.engine.step(&mut state, step)?;
+				}
+			}
 		}
 		Ok(state.to_host()?)
 	}
@@ -177,6 +215,42 @@ impl Slice {
 			engine.step(&mut state, step)?;
 		}
 		Ok(state.to_host()?)
+	}
+
+	/// Trains a state with as many rows, each taken by chance and hidden; what is drawn is seeded by the operating system.
+	pub fn train_hiding(
+		&self,
+		state: &TensorMap,
+		passes: u32,
+		hiding: Hiding,
+	) -> Result<TensorMap, LearnError> {
+		let steps = PrivateSteps::new(&self.spec, hiding)?;
+		let mut random =
+			StdRng::try_from_os_rng().map_err(|e| LearnError::Random(e.to_string()))?;
+		let mut state = State::from_host(state.clone())?;
+		for step in self.steps_after(passes) {
+			steps.step(&self.engine, &mut state, step, &mut random)?;
+		}
+		Ok(state.to_host()?)
+	}
+
+	/// Returns how many steps train with all rows once.
+	pub fn steps(&self) -> u32 {
+		let rows = self.spec.dataset.train_rows;
+		rows.checked_div(self.spec.training.batch_size).unwrap_or(1).max(1)
+	}
+
+	/// Returns the part of the rows that is in a batch.
+	pub fn rate(&self) -> f64 {
+		f64::from(self.spec.training.batch_size) / f64::from(self.spec.dataset.train_rows)
+	}
+
+	/// Returns the steps of a pass, after so many.
+	fn steps_after(&self, passes: u32) -> Range<u32> {
+		let steps = self.steps();
+		let most = STEPS.checked_div(steps).unwrap_or(1).max(1);
+		let first = passes.checked_rem(most).unwrap_or_default().saturating_mul(steps);
+		first..first.saturating_add(steps).min(STEPS)
 	}
 
 	/// Returns how many labels of the validation rows a state gets right.

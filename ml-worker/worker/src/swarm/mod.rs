@@ -6,6 +6,7 @@
 //! - [`ticket`] and [`journal`] are what a payer promises, and what a maker keeps of that;
 //! - [`models`], [`learner`] and [`position`] are what it has, computes and must not forget;
 //! - [`outer`] is what a peer does where all of them take outer steps together;
+//! - [`privacy`] is what a peer that hides its rows may give away;
 //! - [`board`] is what it sees and does on chain, and [`chain`] the chain as that;
 //! - [`open`] makes a swarm of a file, [`claim`] claims what a model is better by, and [`watch`] shows slices and
 //!   challenges false counts for whoever opened it.
@@ -33,6 +34,7 @@ pub mod outer;
 mod paying;
 pub mod peer;
 pub mod position;
+pub mod privacy;
 pub mod service;
 pub mod standing;
 mod telling;

@@ -4,10 +4,11 @@ use super::{
 	board::{Board, BoardError},
 	contact::{Contact, Patience},
 	journal::Journal,
-	learner::{LearnError, Learner, Slice},
+	learner::{LearnError, Learner, Sharing, Slice},
 	models::{self, Models, NoModel},
 	outer::{steps::StepError, Outer},
 	position::{Folder, Own, Position},
+	privacy::{Privacy, PrivacyError},
 	service::{location_of, Seen, Server, Service},
 	standing::Standing,
 	wire::{Answer, Question},
@@ -62,6 +63,9 @@ pub enum PeerError {
 	/// Nothing can be trained or measured.
 	#[error(transparent)]
 	Learn(#[from] LearnError),
+	/// Rows cannot be hidden.
+	#[error(transparent)]
+	Privacy(#[from] PrivacyError),
 	/// There are no data, and nobody may serve any.
 	#[error("swarm {0} is private: nobody serves data there, so give a file of yours with --data")]
 	NoData(u32),
@@ -70,6 +74,12 @@ pub enum PeerError {
 		"another account joined with the key of this folder, and who was first keeps it. Use a folder of your own"
 	)]
 	KeyTaken,
+	/// Others must be able to compute what it contributes.
+	#[error(
+		"virtual ranks and hidden rows are for swarms whose peers mix by pairs: in a swarm of outer steps others \
+		 compute a contribution again"
+	)]
+	OuterAlone,
 	/// An outer step cannot be computed.
 	#[error(transparent)]
 	Step(StepError),
@@ -114,6 +124,10 @@ pub struct Options {
 	pub replay: f64,
 	/// Whom it draws, if that is to be the same each time.
 	pub seed: Option<u64>,
+	/// Virtual ranks of its steps and who computes them, where there are several.
+	pub sharing: Option<Sharing>,
+	/// How it hides the rows on which it trains, if it does.
+	pub privacy: Option<Privacy>,
 }
 
 impl Default for Options {
@@ -130,6 +144,8 @@ impl Default for Options {
 			fresh: Duration::from_secs(60),
 			replay: 0.25,
 			seed: None,
+			sharing: None,
+			privacy: None,
 		}
 	}
 }
@@ -280,6 +296,9 @@ impl<B: Board> Peer<B> {
 		let layout = Layout::of(&spec);
 		let outer = match view.plan.averaging {
 			Averaging::Pairs => None,
+			Averaging::Outer(_) if options.sharing.is_some() || options.privacy.is_some() => {
+				return Err(PeerError::OuterAlone);
+			}
 			Averaging::Outer(rule) => Some(Outer::open(&folder.path(""), &spec, rule)?),
 		};
 		let models = Models::open(&folder.path("models"), layout)?;
@@ -317,6 +336,7 @@ impl<B: Board> Peer<B> {
 			refusal: None,
 			_server,
 		};
+		peer.hide(peer.does(role::TRAIN))?;
 		peer.service.signed(&peer.position.signed);
 		if let Some(outer) = &peer.outer {
 			for (step, who) in &outer.position().false_ones {
@@ -335,6 +355,9 @@ impl<B: Board> Peer<B> {
 		let serves = self.options.roles & role::DATA != 0 && !private;
 		for path in self.options.data.clone() {
 			let slice = self.slice_at(path).await?;
+			if let Some(privacy) = &self.options.privacy {
+				privacy.check(&slice)?;
+			}
 			if serves {
 				self.service.serve_slice(slice.data.clone(), slice.path.clone());
 			}
@@ -348,7 +371,8 @@ impl<B: Board> Peer<B> {
 
 	async fn slice_at(&self, path: PathBuf) -> Result<Slice, PeerError> {
 		let (template, me) = (self.learner.template().clone(), *self.me());
-		let opening = move || Slice::open(&template, &path, &me);
+		let sharing = self.options.sharing.clone();
+		let opening = move || Slice::open(&template, &path, &me)?.shared(sharing.as_ref());
 		Ok(tokio::task::spawn_blocking(opening).await??)
 	}
 
@@ -551,11 +575,16 @@ impl<B: Board> Peer<B> {
 			};
 			among.leads_there().then_some(among)
 		};
-		let due = {
+		let (moved, due) = {
 			let mut standing = self.standing();
-			standing.are(&seen.peers, self.me(), usable);
-			standing.due(now)
+			let moved = standing.are(&seen.peers, self.me(), usable);
+			(moved, standing.due(now))
 		};
+		// Where somebody is now no old connection leads.
+		for location in moved {
+			let node = self.service.contact().node().clone();
+			tokio::spawn(async move { node.forget(location.id).await });
+		}
 		for (who, location, missed) in due {
 			let (contact, standing) = (self.service.contact().clone(), self.standing.clone());
 			let hello = Question::Hello(self.service.board().swarm_id());

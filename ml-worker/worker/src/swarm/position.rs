@@ -66,6 +66,10 @@ pub struct Position {
 	pub own: Option<Own>,
 	/// Turns of training so far.
 	pub trained: u32,
+	/// What they gave away, by orders of divergence, where it hides its rows: the bits of binary64, of which JSON would
+	/// round some.
+	#[serde(default)]
+	pub given_away: Option<Vec<u64>>,
 	/// Whether the next turn mixes, where both can be done.
 	pub mixes_next: bool,
 	/// The nonce of the next ticket.
@@ -91,6 +95,7 @@ impl Position {
 			swarm,
 			own: None,
 			trained: 0,
+			given_away: None,
 			mixes_next: false,
 			nonce: 0,
 			tried: Vec::new(),

@@ -56,13 +56,14 @@ impl Standing {
 	}
 
 	/// Takes note of who there is by now, and where: with a location that another one has come to the place of,
-	/// somebody is asked at once.
+	/// somebody is asked at once. Returns the locations that others have come to the place of.
 	pub fn are(
 		&mut self,
 		peers: &[PeerView],
 		me: &AccountId32,
 		usable: impl Fn(&PeerView) -> Option<Location>,
-	) {
+	) -> Vec<Location> {
+		let mut moved = Vec::new();
 		let is_there = |account: &AccountId32| peers.iter().any(|peer| peer.account == *account);
 		// What somebody did stays known where it leaves and comes back.
 		self.known.retain(|account, known| is_there(account) || known.fault.is_some());
@@ -70,6 +71,7 @@ impl Standing {
 			let known = self.known.entry(peer.account).or_default();
 			let location = usable(peer);
 			if known.location != location {
+				moved.extend(known.location.take());
 				(known.location, known.missed, known.aside) = (location, 0, None);
 				known.answered = None;
 			}
@@ -79,6 +81,7 @@ impl Standing {
 				known.location = None;
 			}
 		}
+		moved
 	}
 
 	/// Returns who is to be asked now whether it is there, where, and how often it missed that; they count as
@@ -229,8 +232,9 @@ mod tests {
 		standing.missed(&account(1), now);
 		standing.are(&[peer.clone()], &account(3), place);
 		assert!(standing.due(now).is_empty());
+		let before = place(&peer).unwrap();
 		peer.roles = 1;
-		standing.are(&[peer], &account(3), place);
+		assert_eq!(standing.are(&[peer], &account(3), place), [before]);
 		assert_eq!(names(standing.due(now)), [1]);
 	}
 

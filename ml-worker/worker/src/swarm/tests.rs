@@ -292,3 +292,126 @@ async fn a_model_comes_from_those_that_have_it_and_its_maker_hears_of_the_ticket
 		assert!(maker.service().journal().get(&payment.ticket).is_some());
 	}
 }
+
+/// A peer that computes its steps by virtual ranks trains the same model with one process and with two; and that of
+/// a peer without ranks is another one.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_peer_shares_its_steps_out() {
+	use super::learner::{LearnError, Learner, Sharing};
+	use crate::ranks::{
+		crew::{Crew, Options, Patience},
+		wire::Secret,
+		work,
+	};
+	use std::{num::NonZeroUsize, sync::Arc};
+	let dir = tempfile::tempdir().unwrap();
+	let path = slices(dir.path(), 1, 1).remove(0);
+	let secret = Secret::draw();
+	let crew = |listens: bool| {
+		let started = Crew::start(Options {
+			workers: 1,
+			threads: NonZeroUsize::MIN,
+			listen: listens.then(|| ([127, 0, 0, 1], 0).into()),
+			secret: secret.clone(),
+			patience: Patience::default(),
+			program: "no-program".into(),
+		});
+		Arc::new(started.unwrap())
+	};
+	let slice = || Slice::open(&template(), &path, &account(1)).unwrap();
+	let begun = Learner::new(&template()).unwrap();
+	let spec = super::learner::plain(&template()).unwrap();
+	let initial = trainyard_engine::Engine::initial_state(&spec, &H256::zero(), None).unwrap();
+	let state = begun.state_of(initial.to_host().unwrap(), None);
+	let batch = template().training.batch_size;
+	let ranks = (2..=batch).find(|ranks| batch % ranks == 0).unwrap();
+	let alone = Sharing { ranks, crew: crew(false) };
+	let one = slice().shared(Some(&alone)).unwrap().train(&state, 0).unwrap();
+	let shared = Sharing { ranks, crew: crew(true) };
+	let to = shared.crew.address().unwrap();
+	let worker =
+		std::thread::spawn(move || work::serve(std::net::TcpStream::connect(to).unwrap(), &secret));
+	while shared.crew.size() < 2 {
+		tokio::time::sleep(std::time::Duration::from_millis(2)).await;
+	}
+	assert_eq!(slice().shared(Some(&shared)).unwrap().train(&state, 0).unwrap(), one);
+	assert_eq!(shared.crew.lost(), 0);
+	assert_ne!(slice().train(&state, 0).unwrap(), one);
+	let wrong = Sharing { ranks: batch + 1, crew: alone.crew.clone() };
+	assert!(matches!(slice().shared(Some(&wrong)), Err(LearnError::Engine(_))));
+	drop(shared);
+	worker.join().unwrap().unwrap();
+}
+
+/// A peer that hides its rows counts what it gives away, across a kill, and trains no more once that is spent.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_peer_that_hides_its_rows_trains_until_its_epsilon_is_spent() {
+	use super::{
+		peer::PeerError,
+		position::Folder,
+		privacy::{Privacy, PrivacyError},
+	};
+	use trainyard_engine::private::{accountant::Spent, Hiding};
+	let dir = tempfile::tempdir().unwrap();
+	let memory = Memory::new(Payer::Peers, true);
+	let data = slices(dir.path(), 1, 2);
+	let (noise, delta) = (1.0, 1e-5);
+	let slice = Slice::open(&template(), &data[0], &account(1)).unwrap();
+	let after = |passes: u32| {
+		let mut spent = Spent::default();
+		spent.add(slice.rate(), noise, slice.steps() * passes);
+		spent.epsilon(delta)
+	};
+	// Enough for three turns, and not for four.
+	let epsilon = (after(3) + after(4)) / 2.0;
+	let hiding = Hiding { clip: 1.0, noise };
+	let hidden = || super::peer::Options {
+		passes: 0,
+		privacy: Some(Privacy { hiding, epsilon, delta }),
+		..options(1, data.clone())
+	};
+	let mut peer = open(memory.seen_by(1), dir.path(), hidden()).await;
+	while peer.position().trained < 2 {
+		peer.turn().await.unwrap();
+	}
+	let before = peer.position().clone();
+	let count = |position: &super::position::Position| {
+		let bits = position.given_away.clone().unwrap();
+		let divergences = bits.into_iter().map(f64::from_bits).collect();
+		Spent::from_divergences(divergences).unwrap().epsilon(delta)
+	};
+	assert!((count(&before) - after(2)).abs() < 1e-9, "{} {}", count(&before), after(2));
+	drop(peer);
+	let peer = open(memory.seen_by(1), dir.path(), hidden()).await;
+	assert_eq!(peer.position(), &before, "a kill spends nothing and forgets nothing");
+	let mut peers = vec![peer];
+	drive(&mut peers, |peers, turns| rests(peers, turns, 10)).await;
+	let last = peers[0].position().clone();
+	assert_eq!(last.trained, 3);
+	assert!((count(&last) - after(3)).abs() < 1e-9);
+	assert!(peers[0].may_mix() && !peers[0].may_train());
+	// With the same rows and noise that nobody knows there is another model each time.
+	drop(peers);
+	let again = |options| async {
+		let (folder, position) =
+			Folder::open(&dir.path().join("01"), super::testing::GENESIS, 0).unwrap();
+		let key = folder.key().unwrap();
+		let (node, location) = node(key.clone()).await;
+		let report = crate::roles::report::Reporter::new("swarm", true, None);
+		let place = (folder, position, key);
+		Peer::open(memory.seen_by(1), place, (node, &location), options, report).await
+	};
+	// Without noise it would show what it hid.
+	let shown = again(options(1, data.clone())).await;
+	assert!(matches!(shown, Err(PeerError::Privacy(PrivacyError::Hidden))));
+	// A delta for which one of its rows could be shown.
+	let mut wide = hidden();
+	wide.privacy = Some(Privacy { hiding, epsilon, delta: 0.1 });
+	assert!(matches!(again(wide).await, Err(PeerError::Privacy(PrivacyError::Delta { .. }))));
+	// What was shown cannot be hidden.
+	let mut position = last;
+	position.given_away = None;
+	crate::roles::store::save(&dir.path().join("01").join("peer.json"), &position).unwrap();
+	let late = again(hidden()).await;
+	assert!(matches!(late, Err(PeerError::Privacy(PrivacyError::TooLate))));
+}

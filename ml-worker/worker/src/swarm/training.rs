@@ -11,7 +11,7 @@ use super::{
 };
 use crate::roles::store::{load, save};
 use rand::seq::IndexedRandom;
-use std::{path::Path, time::Instant};
+use std::{path::Path, sync::Arc, time::Instant};
 use trainyard_client::AccountId32;
 use trainyard_engine::TensorMap;
 use trainyard_proof::hash;
@@ -62,7 +62,16 @@ impl<B: Board> Peer<B> {
 		let slices = u32::try_from(self.learner.slices().len()).unwrap_or(u32::MAX);
 		let all = self.options.passes.saturating_mul(slices);
 		let goes_on = self.options.passes == 0 || self.position.trained < all;
-		self.does(role::TRAIN) && slices > 0 && goes_on
+		let next = self.next_slice().filter(|_| self.does(role::TRAIN) && goes_on);
+		next.is_some_and(|slice| self.affords(&slice))
+	}
+
+	/// Returns the slice on which it trains next.
+	fn next_slice(&self) -> Option<Arc<Slice>> {
+		let slices = self.learner.slices();
+		let count = u32::try_from(slices.len()).unwrap_or(u32::MAX);
+		let at = self.position.trained.checked_rem(count)?;
+		slices.get(at as usize).cloned()
 	}
 
 	/// Returns whether it mixes. A peer that trains does that with each of its slices once before: where models are
@@ -70,6 +79,8 @@ impl<B: Board> Peer<B> {
 	pub(super) fn may_mix(&self) -> bool {
 		let slices = u32::try_from(self.learner.slices().len()).unwrap_or(u32::MAX);
 		let begun = !self.does(role::TRAIN) || self.position.trained >= slices;
+		// Who may give nothing away any more does not train first.
+		let begun = begun || self.next_slice().is_some_and(|slice| !self.affords(&slice));
 		self.does(role::MIX) && slices > 0 && begun
 	}
 
@@ -97,27 +108,36 @@ impl<B: Board> Peer<B> {
 
 	/// Trains on the next slice.
 	pub(super) async fn train(&mut self) -> Result<Turn, PeerError> {
-		let (slices, Some(state)) = (self.learner.slices(), self.state.clone()) else {
+		let (Some(slice), Some(state)) = (self.next_slice(), self.state.clone()) else {
 			return Ok(Turn::Nothing);
 		};
-		let count = u32::try_from(slices.len()).unwrap_or(u32::MAX);
-		let at = self.position.trained.checked_rem(count).unwrap_or_default();
+		let count = u32::try_from(self.learner.slices().len()).unwrap_or(u32::MAX);
 		let passes = self.position.trained.checked_div(count).unwrap_or_default();
-		let Some(slice) = slices.get(at as usize).cloned() else { return Ok(Turn::Nothing) };
-		let learner = self.learner.clone();
+		let (learner, privacy) = (self.learner.clone(), self.options.privacy);
+		let spent = match &privacy {
+			Some(privacy) => Some(self.spent_after(privacy, &slice)?),
+			None => None,
+		};
 		let work = move || {
-			let trained = slice.train(&state, passes)?;
+			let trained = match privacy {
+				Some(privacy) => slice.train_hiding(&state, passes, privacy.hiding)?,
+				None => slice.train(&state, passes)?,
+			};
 			let count = learner.count(&trained)?;
 			Ok((trained, count))
 		};
 		let (trained, count) = self.compute(work).await?;
 		self.position.trained = self.position.trained.saturating_add(1);
+		if let Some(spent) = &spent {
+			self.give_away(spent);
+		}
 		if !is_finite(&trained) {
 			// It diverged: the model from before is as good as it was, and another slice comes next.
 			self.save()?;
 			return Ok(Turn::Trained(self.position.own.and_then(|own| own.count).unwrap_or(count)));
 		}
 		self.adopt(trained, Some(count))?;
+		self.tell_privacy()?;
 		Ok(Turn::Trained(count))
 	}
 
@@ -140,7 +160,12 @@ impl<B: Board> Peer<B> {
 	async fn add_slice(&mut self, data: PartData, path: &Path) -> Result<(), PeerError> {
 		let (template, me) = (self.learner.template().clone(), *self.me());
 		let path = path.to_owned();
-		let slice = self.compute(move || Slice::of(&template, data, &path, &me)).await?;
+		let sharing = self.options.sharing.clone();
+		let opening = move || Slice::of(&template, data, &path, &me)?.shared(sharing.as_ref());
+		let slice = self.compute(opening).await?;
+		if let Some(privacy) = &self.options.privacy {
+			privacy.check(&slice)?;
+		}
 		// Who took a slice can give it to others as well as its owner.
 		if self.does(role::DATA) {
 			self.service.serve_slice(slice.data.clone(), slice.path.clone());

@@ -2,17 +2,21 @@
 
 use super::{sum_of, One, RoleArg};
 use crate::{
-	args::DeviceArgs,
+	args::{use_threads, DeviceArgs},
+	cli::ranks::CrewArgs,
 	roles::{fetch::LocationArgs, report::Reporter},
 	swarm::{
 		board::Board,
+		learner::Sharing,
 		peer::{Options, Peer},
 		position::Folder,
+		privacy::Privacy,
 	},
 };
-use anyhow::bail;
-use std::{net::SocketAddr, path::PathBuf, process::ExitCode, time::Duration};
+use anyhow::{bail, ensure};
+use std::{net::SocketAddr, path::PathBuf, process::ExitCode, sync::Arc, time::Duration};
 use tracing::warn;
+use trainyard_engine::{private::Hiding, Compute};
 use trainyard_transport::{Location, Node, Options as Endpoint, Relay, SecretKey};
 
 /// How long a start waits for the relay.
@@ -59,6 +63,21 @@ pub struct Run {
 	#[command(flatten)]
 	locations: LocationArgs,
 	#[command(flatten)]
+	crew: CrewArgs,
+	/// Hides the rows on which it trains: deviation of the noise that each step adds, in units of --private-clip.
+	/// See docs/private-training.md for what that hides and what not
+	#[arg(long, value_name = "SIGMA", requires_all = ["private_clip", "private_epsilon"])]
+	private_noise: Option<f64>,
+	/// Norm to which the gradient of each row is scaled down
+	#[arg(long, value_name = "C", requires = "private_noise")]
+	private_clip: Option<f32>,
+	/// What may be given away in all: then it trains no more, and only mixes
+	#[arg(long, value_name = "EPSILON", requires = "private_noise")]
+	private_epsilon: Option<f64>,
+	/// The delta for which epsilon is counted: well below one part in as many as there are rows
+	#[arg(long, value_name = "DELTA", default_value_t = 1e-6, requires = "private_noise")]
+	private_delta: f64,
+	#[command(flatten)]
 	device: DeviceArgs,
 	/// One JSON object per event
 	#[arg(long)]
@@ -75,6 +94,7 @@ fn part(text: &str) -> Result<f64, String> {
 impl Run {
 	pub(super) async fn run(self) -> anyhow::Result<ExitCode> {
 		self.device.choose()?;
+		let sharing = self.sharing()?;
 		let board = self.one.board().await?;
 		let locations = self.locations.locations(board.sender().chain()).await?;
 		let (folder, position) = Folder::open(&self.dir, board.genesis(), self.one.id)?;
@@ -89,6 +109,8 @@ impl Run {
 			slices: self.slices,
 			replay: self.replay,
 			locations,
+			sharing,
+			privacy: self.privacy()?,
 			..Options::default()
 		};
 		let place = (folder, position, key);
@@ -101,6 +123,45 @@ impl Run {
 			}
 		}
 		Ok(ExitCode::SUCCESS)
+	}
+
+	/// How it hides its rows.
+	fn privacy(&self) -> anyhow::Result<Option<Privacy>> {
+		let given = (self.private_noise, self.private_clip, self.private_epsilon);
+		let (Some(noise), Some(clip), Some(epsilon)) = given else { return Ok(None) };
+		let positive = |x: f64| x.is_finite() && x > 0.0;
+		ensure!(
+			positive(noise) && positive(clip.into()) && positive(epsilon),
+			"--private-noise, --private-clip and --private-epsilon are numbers above 0"
+		);
+		ensure!(
+			self.crew.ranks.get() == 1 && !self.crew.is_shared(),
+			"a peer that hides its rows computes each of them as a rank of its own, in this process: leave --ranks and \
+			 --workers out"
+		);
+		ensure!(
+			self.device.device == Compute::Cpu,
+			"rows are hidden on the processor: leave --device out"
+		);
+		let hiding = Hiding { clip, noise };
+		Ok(Some(Privacy { hiding, epsilon, delta: self.private_delta }))
+	}
+
+	/// Starts the processes that compute its steps, where these have virtual ranks.
+	fn sharing(&self) -> anyhow::Result<Option<Sharing>> {
+		let ranks = self.crew.ranks.get();
+		if ranks == 1 && !self.crew.is_shared() {
+			return Ok(None);
+		}
+		ensure!(
+			self.device.device == Compute::Cpu,
+			"virtual ranks are computed on processors: leave --device or --ranks out"
+		);
+		let threads = self.crew.threads(None);
+		if self.crew.workers.get() > 1 {
+			use_threads(Some(threads))?;
+		}
+		Ok(Some(Sharing { ranks, crew: Arc::new(self.crew.start(threads)?) }))
 	}
 
 	/// Makes the endpoint, and says where it is.
