@@ -31,6 +31,7 @@ struct Cli {
 	trained: compression::Size,
 	#[command(flatten)]
 	terms: links::peer::Terms,
+	#[command(flatten)]
 	hidden: private::Size,
 	/// Prints JSON.
 	#[arg(long)]

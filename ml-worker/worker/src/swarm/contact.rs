@@ -135,13 +135,11 @@ impl Contact {
 		question: &Question,
 		missed: u32,
 	) -> Result<Answer, ContactError> {
+		// A connection takes its time where it is a new one, and has a limit of its own.
+		let mut stream = self.node.open(to).await?;
 		let (begun, most) = (Instant::now(), limit(&self.answers, missed));
-		let asking = async {
-			let mut stream = self.node.open(to).await?;
-			Ok::<_, ContactError>(wire::ask(&mut stream, question).await?)
-		};
-		let Ok(answer) = timeout(most, asking).await else {
-			// It may have begun again: the next question goes over a connection of its own.
+		let Ok(answer) = timeout(most, wire::ask(&mut stream, question)).await else {
+			// It may have begun again: the next question goes over another connection.
 			self.node.forget(to.id).await;
 			return Err(ContactError::Late(most));
 		};

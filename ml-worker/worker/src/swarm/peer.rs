@@ -580,15 +580,15 @@ impl<B: Board> Peer<B> {
 			let moved = standing.are(&seen.peers, self.me(), usable);
 			(moved, standing.due(now))
 		};
-		// Where somebody is now no old connection leads.
-		for location in moved {
-			let node = self.service.contact().node().clone();
-			tokio::spawn(async move { node.forget(location.id).await });
-		}
 		for (who, location, missed) in due {
 			let (contact, standing) = (self.service.contact().clone(), self.standing.clone());
 			let hello = Question::Hello(self.service.board().swarm_id());
+			// Where it is now no old connection leads.
+			let is_elsewhere = moved.iter().any(|before| before.id == location.id);
 			tokio::spawn(async move {
+				if is_elsewhere {
+					contact.node().forget(location.id).await;
+				}
 				let answer = contact.ask(&location, &hello, missed).await;
 				let mut standing = standing.lock().unwrap_or_else(PoisonError::into_inner);
 				match answer {
