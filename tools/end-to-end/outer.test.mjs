@@ -56,11 +56,12 @@ const must = (name, args, suri) =>
 async function run(suri, data, { more = [], env } = {}) {
 	const count = (peers.get(suri)?.count ?? 0) + 1;
 	const name = `${suri.replaceAll('/', '')}-${count}`;
-	const listen = `127.0.0.1:${await anyPort()}`;
+	// Whoever begins again does so by the same command, at the same address.
+	const listen = peers.get(suri)?.listen ?? `127.0.0.1:${await anyPort()}`;
 	const own = data ? ['--data', data] : [];
 	const args = ['run', '0', '--dir', dir(suri), ...own, '--iroh-listen', listen, '--replay', '0.5', ...more];
 	const process = swarm(name, args, suri, env);
-	peers.set(suri, { process, count });
+	peers.set(suri, { process, count, listen });
 	return process;
 }
 
@@ -288,7 +289,7 @@ vouch = 8
 		await peers.get(suri).process.kill();
 		// The folder of the peer becomes a small file system of its own, in a namespace that ends with the process.
 		const script = join(folder, 'full.sh');
-		const listen = `127.0.0.1:${await anyPort()}`;
+		const { listen } = peers.get(suri);
 		const args = ['swarm', 'run', '0', '--dir', '"$2"', '--data', own[3], '--iroh-listen', listen];
 		const command = `"$1" ${args.join(' ')} --node ${network.url} --suri ${suri} --json`;
 		writeFileSync(
@@ -313,7 +314,7 @@ exec ${command}
 		assert.match(full.log(), /No space left on device/);
 		await until('it goes on', 240, () => told(full, 'contributed').length > 0, check);
 		// What it wrote since is in its own file system.
-		peers.set(suri, { process: full, count: 9 });
+		peers.set(suri, { ...peers.get(suri), process: full });
 	});
 
 	test('one whose clock is an hour off goes on with all', { skip: whyNoClock() ?? false }, async () => {
