@@ -167,6 +167,9 @@ fn call_indices() {
 			"refute_mean",
 			"close",
 			"poke",
+			"contribute",
+			"vouch",
+			"collect",
 		]
 	);
 	assert_eq!(

@@ -232,7 +232,6 @@ impl<B: Board> Peer<B> {
 			self.outer()?.review = Review { step, ..Review::default() };
 		}
 		let missing = self.gather(step, &contributions, u64::MAX).await?;
-		let (drawn, bits) = self.judge(&contributions)?;
 		let seen = self.service.refresh().await?;
 		let left = moment.until.saturating_sub(seen.height);
 		let of = match seen.swarm.plan.averaging {
@@ -241,6 +240,7 @@ impl<B: Board> Peer<B> {
 		};
 		// Who does not give its update keeps nobody from vouching for the others in time.
 		let is_time = missing.is_none() || left <= of / 2;
+		let (drawn, bits) = self.judge(&contributions, is_time)?;
 		if is_time && self.outer()?.review.vouched != Some(bits) {
 			let list = swarm::list_of(&contributions);
 			if let Err(e) = self.service.board().vouch(step, &list, bits).await {
@@ -271,7 +271,12 @@ impl<B: Board> Peer<B> {
 	}
 
 	/// Returns which contribution was drawn to be computed again and was not yet, if one was, and for which to vouch.
-	fn judge(&mut self, contributions: &[Contribution]) -> Result<(Option<usize>, u64), PeerError> {
+	/// It is drawn when all are here that come in time, or who is late would never be drawn.
+	fn judge(
+		&mut self,
+		contributions: &[Contribution],
+		draws: bool,
+	) -> Result<(Option<usize>, u64), PeerError> {
 		let me = *self.me();
 		let private = self.service.seen().swarm.plan.private;
 		let step = self.outer()?.review.step;
@@ -289,7 +294,7 @@ impl<B: Board> Peer<B> {
 		}
 		let others: Vec<AccountId32> =
 			right.iter().map(|(_, who)| *who).filter(|who| *who != me).collect();
-		if self.outer()?.review.drawn.is_none() {
+		if draws && self.outer()?.review.drawn.is_none() {
 			let looks = !private && self.draw.random_bool(self.options.replay.clamp(0.0, 1.0));
 			let drawn = if looks { others.choose(&mut self.draw).copied() } else { None };
 			self.outer()?.review.drawn = Some(drawn);
