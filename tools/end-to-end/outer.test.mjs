@@ -100,7 +100,7 @@ async function happened(name) {
 const bits = (counted) => [...BigInt(counted).toString(2)].filter((bit) => bit === '1').length;
 
 /** Waits until a step is counted to which so many contributed whose contributions count. */
-const counts = (what, least, after = -1, seconds = 240) =>
+const counts = (what, least, after = -1, seconds = 480) =>
 	until(
 		what,
 		seconds,
@@ -140,7 +140,7 @@ after(
 	{ timeout: 60_000 },
 );
 
-describe('outer steps', { timeout: 1_500_000 }, () => {
+describe('outer steps', { timeout: 2_400_000 }, () => {
 	const own = [];
 
 	test('a swarm of outer steps is opened', async () => {
@@ -215,7 +215,7 @@ vouch = 8
 		assert.equal(new Set(all.map(({ brought }) => brought.sealed)).size, 4);
 		await until(
 			'somebody computed a contribution again',
-			240,
+			480,
 			() => PEERS.some((suri) => told(peers.get(suri).process, 'replayed').length > 0),
 			check,
 		);
@@ -250,7 +250,7 @@ vouch = 8
 		// It sees with what model others begin, and says that it trained from it.
 		const [at, idle] = await until(
 			'the idle one contributes',
-			240,
+			480,
 			async () => {
 				const steps = await contributions();
 				const step = Math.max(...steps.keys());
@@ -270,7 +270,7 @@ vouch = 8
 		assert.ok(idle);
 		const stepped = await until(
 			'that step is counted',
-			240,
+			480,
 			async () => (await happened('Stepped')).find(([, step]) => step === at),
 			check,
 		);
@@ -278,7 +278,7 @@ vouch = 8
 		const place = all.findIndex(({ peer }) => peer === ADDRESS[IDLE]);
 		assert.equal((BigInt(stepped[3]) >> BigInt(place)) & 1n, 0n, 'nobody vouches for it');
 		assert.ok(bits(stepped[3]) >= 3, JSON.stringify(stepped));
-		await until('the late one contributes', 240, () => told(late, 'contributed').length > 0, check);
+		await until('the late one contributes', 480, () => told(late, 'contributed').length > 0, check);
 		assert.ok(told(late, 'began').length > 0);
 		const [, step] = await counts('five count', 5, at);
 		const models = (await contributions()).get(step).map(({ brought }) => brought.model);
@@ -313,9 +313,9 @@ exec ${command}
 		const full = network.fleet.start('full', 'unshare', [
 			...['--user', '--map-root-user', '--mount', 'bash', script, network.workerBinary, dir(suri)],
 		]);
-		await until('the disk is full', 240, () => full.log().includes('the disk was full'), check);
+		await until('the disk is full', 480, () => full.log().includes('the disk was full'), check);
 		assert.match(full.log(), /No space left on device/);
-		await until('it goes on', 240, () => told(full, 'contributed').length > 0, check);
+		await until('it goes on', 480, () => told(full, 'contributed').length > 0, check);
 		// What it wrote since is in its own file system.
 		peers.set(suri, { ...peers.get(suri), process: full });
 	});
@@ -324,7 +324,7 @@ exec ${command}
 		const suri = PEERS[2];
 		await peers.get(suri).process.kill();
 		const off = await run(suri, own[2], { env: clockOff('+3600s') });
-		await until('it contributes', 240, () => told(off, 'contributed').length > 0, check);
+		await until('it contributes', 480, () => told(off, 'contributed').length > 0, check);
 		const [{ time }] = told(off, 'contributed');
 		assert.ok(time > Date.now() + 3_000_000, 'its clock is an hour fast');
 		const last = told(off, 'contributed').at(-1).step;
