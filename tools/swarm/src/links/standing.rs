@@ -73,7 +73,7 @@ impl Standing {
 			left = after;
 		}
 		let (Ok([model, velocity, residual]), []) = (<[Vec<f32>; 3]>::try_from(parts), left) else {
-			bail!("something is behind its end");
+			bail!("it has more or fewer than three parts");
 		};
 		let round = u32::from_le_bytes(*round);
 		Ok(Self { round, model, velocity, residual: Residual(residual) })

@@ -420,7 +420,10 @@ impl<B: Board> Peer<B> {
 		let (id, me) = (self.service.board().swarm_id(), *self.me());
 		let genesis = self.service.board().genesis();
 		let outer = self.outer()?;
-		outer.position.sent.push((step, pending.update));
+		// It may be tried again in the same step.
+		if !outer.position.sent.contains(&(step, pending.update)) {
+			outer.position.sent.push((step, pending.update));
+		}
 		self.save_outer()?;
 		let brought = Brought {
 			base: pending.base,
