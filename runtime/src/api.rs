@@ -16,7 +16,7 @@ use trainyard_protocol::{
 	swarm::{Contribution, PeerView, SwarmId, SwarmView},
 	views::{
 		BlobView, DisputeView, FinalityView, JobView, ListingView, MarketView, QuoteView,
-		StoredView, TrainerView, VerifierView, VersionView,
+		RecordView, StoredView, TrainerView, VerifierView, VersionView,
 	},
 	JobId, H256,
 };
@@ -105,6 +105,9 @@ sp_api::decl_runtime_apis! {
 		/// Returns what posting this job would come to. `None` where specification or terms are
 		/// invalid.
 		fn quote(spec: JobSpec, terms: Terms) -> Option<QuoteView>;
+
+		/// Returns what an account did in each role in which it did something, in the order of the roles.
+		fn reputation(account: AccountId) -> Vec<RecordView>;
 
 		/// Returns what training costs now: the protocol fee, and what was paid for accepted jobs.
 		fn market() -> MarketView;

@@ -35,7 +35,7 @@ use trainyard_protocol::{
 	swarm::{Contribution, PeerView, SwarmId, SwarmView},
 	views::{
 		BlobView, DisputeView, FinalityView, JobView, ListingView, MarketView, QuoteView,
-		StoredView, TrainerView, VerifierView, VersionView,
+		RecordView, StoredView, TrainerView, VerifierView, VersionView,
 	},
 	JobId, H256, PROTOCOL_VERSION,
 };
@@ -296,6 +296,10 @@ impl_runtime_apis! {
 
 		fn verifier(account: AccountId) -> Option<VerifierView> {
 			views::verifier(&account)
+		}
+
+		fn reputation(account: AccountId) -> Vec<RecordView> {
+			views::reputation(&account)
 		}
 
 		fn listings(after: Option<AccountId>, count: u32) -> Vec<ListingView<AccountId>> {

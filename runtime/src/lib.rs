@@ -37,6 +37,7 @@ pub mod configs;
 pub mod court;
 pub mod presets;
 pub mod relay;
+pub mod reputation;
 mod views;
 
 use alloc::{borrow::Cow, vec::Vec};
@@ -134,7 +135,7 @@ pub const VERSION: RuntimeVersion = RuntimeVersion {
 	spec_name: Cow::Borrowed("trainyard"),
 	impl_name: Cow::Borrowed("trainyard"),
 	authoring_version: 1,
-	spec_version: 24,
+	spec_version: 25,
 	impl_version: 0,
 	apis: apis::RUNTIME_API_VERSIONS,
 	transaction_version: 15,
@@ -228,4 +229,7 @@ mod runtime {
 
 	#[runtime::pallet_index(29)]
 	pub type Swarm = pallet_swarm;
+
+	#[runtime::pallet_index(31)]
+	pub type Reputation = pallet_reputation;
 }

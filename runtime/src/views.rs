@@ -2,8 +2,8 @@
 //! knows.
 
 use crate::{
-	AccountId, Balance, Court, Drilling, Federation, Hashrate, ModelStorage, Swarm, TaskMarket,
-	Verification,
+	AccountId, Balance, Court, Drilling, Federation, Hashrate, ModelStorage, Reputation, Swarm,
+	TaskMarket, Verification,
 };
 use alloc::vec::Vec;
 use trainyard_court::game::Turn;
@@ -16,7 +16,7 @@ use trainyard_protocol::{
 	swarm::{PeerView, SwarmId},
 	views::{
 		BlobView, DisputeTurn, DisputeView, JobView, ListingView, MarketView, QuoteView,
-		StoredView, TrainerView, VerifierView,
+		RecordView, StoredView, TrainerView, VerifierView,
 	},
 	JobId, H256,
 };
@@ -118,6 +118,12 @@ pub fn relays_of(job: JobId) -> Vec<RelayView<AccountId>> {
 /// Returns where an account stands as a verifier.
 pub fn verifier(account: &AccountId) -> Option<VerifierView> {
 	Verification::verifier(account.clone())
+}
+
+/// Returns what an account did, by role.
+pub fn reputation(who: &AccountId) -> Vec<RecordView> {
+	let records = Reputation::records_of(who).into_iter();
+	records.map(|(role, record)| RecordView::of(role, record)).collect()
 }
 
 /// Returns `count` listings of registered trainers, at most [`MAX_PAGE`], after `after` in the order of the

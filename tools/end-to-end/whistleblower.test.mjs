@@ -324,3 +324,28 @@ describe('at the same time', { concurrency: 2, timeout: 600_000 }, () => {
 		assert.equal(last.get(address('victim')).reserved, BigInt(job.record), 'only for the record');
 	});
 });
+
+test('what everybody did is remembered, in fees that were burned', { timeout: 60_000 }, async () => {
+	/** What the chain remembers of an account, by role. */
+	async function remembered(name) {
+		const { stdout } = await network.worker(`reputation-${name}`, [
+			'reputation',
+			address(name),
+			'--node',
+			network.url,
+			'--json',
+		]);
+		const { records } = JSON.parse(stdout);
+		return new Map(records.map((view) => [view.role, view]));
+	}
+	const honest = (await remembered('honest')).get('trainer');
+	assert.ok(BigInt(honest.record.done) > 0n, JSON.stringify(honest));
+	assert.ok(honest.standing > 500_000 && honest.right > 900_000, JSON.stringify(honest));
+	const cheat = (await remembered('cheat')).get('trainer');
+	assert.ok(BigInt(cheat.record.convicted) > 0n && BigInt(cheat.record.done) === 0n, JSON.stringify(cheat));
+	assert.ok(cheat.standing < 500_000 && cheat.right < 900_000, JSON.stringify(cheat));
+	const finder = (await remembered('whistleblower')).get('challenger');
+	assert.ok(BigInt(finder.record.done) > 0n && BigInt(finder.record.failed) === 0n, JSON.stringify(finder));
+	assert.deepEqual([...(await remembered('bystander')).keys()], [], 'who does nothing is not known');
+	assert.ok(BigInt((await remembered('patron')).get('submitter').record.done) > 0n);
+});

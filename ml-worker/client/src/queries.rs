@@ -13,7 +13,7 @@ use trainyard_protocol::{
 	job::{Balance, Terms},
 	retention::KeepingView,
 	stint::StintView,
-	views::{ChunkValues, MarketView, QuoteView, VerifierView, MAX_VERSIONS},
+	views::{ChunkValues, MarketView, QuoteView, RecordView, VerifierView, MAX_VERSIONS},
 	JobId, H256,
 };
 
@@ -132,6 +132,11 @@ impl Chain {
 	/// Returns where an account stands as a verifier; `None` without a bond.
 	pub async fn verifier(&self, who: &AccountId32) -> Result<Option<VerifierView>, ChainError> {
 		self.api("verifier", who, None).await
+	}
+
+	/// Returns what an account did in each role in which it did something.
+	pub async fn reputation(&self, who: &AccountId32) -> Result<Vec<RecordView>, ChainError> {
+		self.api("reputation", who, None).await
 	}
 
 	/// Returns all offers, the cheapest first. A node returns a part at a time.

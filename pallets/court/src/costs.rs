@@ -10,7 +10,7 @@ use trainyard_court::{
 };
 use trainyard_program::parts::{MAX_REST_READS, MAX_STRETCH};
 use trainyard_protocol::job::WorkResult;
-use trainyard_traits::Accused;
+use trainyard_traits::{Accused, JobDeeds};
 
 /// Results of a layer of the model by which lowering is measured, a block of a transformer. A model of
 /// other layers may have as many results as 34 of them, more than such a model may have blocks.
@@ -68,7 +68,14 @@ impl<T: Config> Pallet<T> {
 
 	/// Returns the weight of a move that lowers a computation with so many results.
 	pub(crate) fn moved_weight(own: Weight, results: u32) -> Weight {
-		own.saturating_add(T::Accused::case_weight()).saturating_add(Self::lower_weight(results))
+		own.saturating_add(T::Accused::case_weight())
+			.saturating_add(Self::lower_weight(results))
+			.saturating_add(Self::deeds_weight())
+	}
+
+	/// Returns the weight of noting what a dispute that ends leaves behind: two records.
+	pub(crate) fn deeds_weight() -> Weight {
+		T::Deeds::note_weight().saturating_mul(2)
 	}
 
 	/// Returns the weight of lowering a computation with so many results, and of taking it apart.

@@ -10,8 +10,12 @@ use frame_support::{ensure, traits::Get};
 use sp_runtime::{DispatchError, DispatchResult};
 use trainyard_court::game::Level;
 use trainyard_pallet_support::agenda::Clock;
-use trainyard_protocol::{job::Balance, JobId};
-use trainyard_traits::{Accused, Conviction, Defendant, DisputeId};
+use trainyard_protocol::{
+	job::Balance,
+	reputation::{Deed, Role},
+	JobId,
+};
+use trainyard_traits::{Accused, Conviction, Defendant, DisputeId, JobDeeds};
 
 impl<T: Config> Pallet<T> {
 	/// Returns a dispute that has not ended, and in which it matters what happens.
@@ -64,6 +68,7 @@ impl<T: Config> Pallet<T> {
 				standing.ended = Some(Self::now());
 			}
 		});
+		Self::note_deeds(&dispute, &ending, finder.clone(), second.clone());
 		match ending {
 			Ending::Convicted { by_clock } => {
 				Self::return_deposit(id, &dispute);
@@ -77,6 +82,36 @@ impl<T: Config> Pallet<T> {
 		}
 		Self::deposit_event(Event::Ended { id, ending });
 		T::Accused::moved(job);
+	}
+
+	/// Notes what a dispute that ends leaves in the records of both sides. What became of who is convicted is
+	/// noted where it pays for it.
+	fn note_deeds(
+		dispute: &DisputeOf<T>,
+		ending: &Ending,
+		finder: T::AccountId,
+		second: Option<T::AccountId>,
+	) {
+		let defendant = &dispute.defendant;
+		let job = defendant.job();
+		match ending {
+			Ending::Convicted { .. } => {
+				for who in core::iter::once(finder).chain(second) {
+					T::Deeds::note(job, Role::Challenger, &who, Deed::Done);
+				}
+			}
+			Ending::Acquitted { .. } | Ending::Withdrawn => {
+				T::Deeds::note(job, Role::Challenger, &dispute.challenger, Deed::Failed);
+				if let Ending::Acquitted { .. } = ending {
+					let role = match defendant {
+						Defendant::Trainer { .. } => Role::Trainer,
+						Defendant::Seat { .. } => Role::Verifier,
+					};
+					T::Deeds::note(job, role, defendant.who(), Deed::Wronged);
+				}
+			}
+			Ending::TakenBack | Ending::Moot | Ending::Forced => {}
+		}
 	}
 
 	/// Returns who is paid for a conviction, and who has a half of that. What was posted serves all

@@ -90,7 +90,9 @@ pub mod pallet {
 		job::{Balance, BlockNumber},
 		JobId, H256,
 	};
-	use trainyard_traits::{Accusation, Accused, Court, CourtRoom, DisputeId, Stakes, Standing};
+	use trainyard_traits::{
+		Accusation, Accused, Court, CourtRoom, DisputeId, JobDeeds, Stakes, Standing,
+	};
 
 	/// The storage of this pallet's first release.
 	const STORAGE_VERSION: StorageVersion = StorageVersion::new(1);
@@ -115,6 +117,9 @@ pub mod pallet {
 
 		/// Whom the court accuses.
 		type Accused: Accused<Self::AccountId>;
+
+		/// What is remembered of those who accuse and are accused.
+		type Deeds: JobDeeds<Self::AccountId>;
 
 		/// What seats have at stake when they accuse.
 		type Stakes: Stakes<Self::AccountId>;

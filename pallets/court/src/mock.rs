@@ -17,11 +17,12 @@ use sp_runtime::BuildStorage;
 use trainyard_court::game::{End, Target};
 use trainyard_protocol::{
 	job::{Balance, BlockNumber},
+	reputation::{Deed, Role},
 	JobId, H256,
 };
 use trainyard_traits::{
-	Accusation, Accused, Charged, ClockTerms, Conviction, CourtRoom, Defendant, DisputeId, Stakes,
-	Window, MAX_WINDOWS,
+	Accusation, Accused, Charged, ClockTerms, Conviction, CourtRoom, Defendant, DisputeId,
+	JobDeeds, Stakes, Window, MAX_WINDOWS,
 };
 
 #[frame_support::runtime]
@@ -210,11 +211,29 @@ impl CourtRoom for Room {
 	}
 }
 
+parameter_types! {
+	/// What was noted of accounts, in order.
+	pub static Noted: Vec<(Role, AccountId, Deed)> = Vec::new();
+}
+
+pub struct FakeDeeds;
+
+impl JobDeeds<AccountId> for FakeDeeds {
+	fn note(_: JobId, role: Role, who: &AccountId, deed: Deed) {
+		Noted::mutate(|noted| noted.push((role, *who, deed)));
+	}
+
+	fn note_weight() -> Weight {
+		Weight::zero()
+	}
+}
+
 impl crate::Config for Test {
 	type WeightInfo = ();
 	type Currency = Balances;
 	type RuntimeHoldReason = RuntimeHoldReason;
 	type Accused = Market;
+	type Deeds = FakeDeeds;
 	type Stakes = Market;
 	type Room = Room;
 	type Jackpot = JackpotAccount;
@@ -239,6 +258,7 @@ pub fn new_test_ext() -> sp_io::TestExternalities {
 		Revealed::set(BTreeMap::new());
 		Windows::set(BTreeMap::from([(JOB, WINDOW)]));
 		Convictions::set(Vec::new());
+		Noted::set(Vec::new());
 		Burned::set(0);
 		Locked::set(Vec::new());
 		IsFull::set(false);

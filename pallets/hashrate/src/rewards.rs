@@ -13,10 +13,13 @@
 //! nothing, nor does a part that the receiving account cannot take (below the existential deposit of
 //! an account that does not exist).
 
-use crate::{power::decayed, Config, Event, Pallet, Unpaid, LOG_TARGET};
+use crate::{Config, Event, Pallet, Unpaid, LOG_TARGET};
 use frame_support::traits::{fungible::Mutate, Get};
 use frame_system::pallet_prelude::BlockNumberFor;
-use trainyard_protocol::job::{Balance, BlockNumber};
+use trainyard_protocol::{
+	decay::decayed,
+	job::{Balance, BlockNumber},
+};
 use trainyard_traits::AuthorKeeps;
 
 /// Returns what block `n` mints: `first` halved every `half_life` blocks, at least `tail`.

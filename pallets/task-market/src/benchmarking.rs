@@ -281,8 +281,12 @@ mod benchmarks {
 		#[block]
 		{
 			T::Trainers::bond(&last);
-			let applicant =
-				Applicant { trainer: last.clone(), bond: Balance::MAX, forced: H256::zero() };
+			let applicant = Applicant {
+				trainer: last.clone(),
+				bond: Balance::MAX,
+				standing: u32::MAX,
+				forced: H256::zero(),
+			};
 			Pallet::<T>::apply_with(applicant, id, digest)?;
 		}
 

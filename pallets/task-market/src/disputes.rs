@@ -26,7 +26,7 @@ use trainyard_protocol::{
 	JobId, H256,
 };
 use trainyard_traits::{
-	Charged, ClockTerms, Conviction, Court, Defendant, Submissions, MAX_WINDOWS,
+	Charged, ClockTerms, Conviction, Court, Defendant, Reputation, Submissions, MAX_WINDOWS,
 };
 
 impl<T: Config> trainyard_traits::Specs for Pallet<T> {
@@ -189,7 +189,9 @@ impl<T: Config> Pallet<T> {
 
 	/// Returns the weight of one [`Self::convict`] at worst, and of looking at the job again.
 	pub fn convict_weight() -> Weight {
-		T::WeightInfo::convict_late().max(T::DbWeight::get().reads_writes(5, 4))
+		T::WeightInfo::convict_late()
+			.saturating_add(T::Reputation::note_weight())
+			.max(T::DbWeight::get().reads_writes(5, 4))
 	}
 
 	/// Benchmarks: makes a job with this specification and seed whose window is open for ever, audited,

@@ -17,10 +17,11 @@ use frame_support::{defensive, traits::Get, weights::Weight, BoundedVec};
 use trainyard_protocol::{
 	fees::{self, LostShares},
 	job::{Balance, BlockNumber, Fate, MAX_REPLICAS},
+	reputation::{Deed, Role},
 	views::{LateView, LockedView},
 	JobId,
 };
-use trainyard_traits::{Conviction, Court, Defendant, TrainerRegistry, Window};
+use trainyard_traits::{Conviction, Court, Defendant, Reputation, TrainerRegistry, Window};
 
 impl<T: Config> Pallet<T> {
 	/// Returns what stays locked of a deposit that a trainer would have back, by the fate of its result.
@@ -89,6 +90,8 @@ impl<T: Config> Pallet<T> {
 			replica.fate = Fate::Revoked;
 		}
 		Jobs::<T>::insert(id, job);
+		let blame = Self::blame_of(id, Role::Trainer);
+		T::Reputation::note(Role::Trainer, who, Deed::Convicted, blame);
 		let (trainer, finder) = (who.clone(), conviction.finder.clone());
 		let second = conviction.second.clone();
 		let (proven, found) = (conviction.proven, shares.finder);

@@ -44,6 +44,7 @@ extern crate alloc;
 pub mod agenda;
 #[cfg(feature = "runtime-benchmarks")]
 mod benchmarking;
+mod deeds;
 pub mod disputes;
 mod errors;
 mod events;
@@ -90,7 +91,7 @@ pub mod pallet {
 		JobId, MicroUt, Text, H256,
 	};
 	use trainyard_traits::{
-		Audits, AwaitedBlobs, Beacon, Conviction, Court, Submissions, TrainerRegistry,
+		Audits, AwaitedBlobs, Beacon, Conviction, Court, Reputation, Submissions, TrainerRegistry,
 	};
 
 	/// Version of the layout of this pallet's storage.
@@ -128,6 +129,9 @@ pub mod pallet {
 
 		/// Disputes about what was revealed.
 		type Court: Court<Self::AccountId>;
+
+		/// What accounts did in earlier jobs, and in this one.
+		type Reputation: Reputation<Self::AccountId>;
 
 		/// For how many blocks honest machines may be away while something is disputed.
 		type Patience: Get<BlockNumber>;
@@ -451,14 +455,15 @@ pub mod pallet {
 
 		/// Applies for an open job. The caller's deposit is held until the draw passes it over or
 		/// the job ends. An applicant has the data already and serves it from then on. Where the
-		/// list of applicants is full, a larger bond displaces the smallest.
+		/// list of applicants is full, a larger bond displaces the smallest, each as far as it counts by the record of
+		/// its trainer.
 		///
 		/// `digest` is `blake2_256(SCALE("trainyard/job/v1", spec, terms))` of what the caller means
 		/// to train: after a fork the same number may be another job's. `forced` is the
 		/// [commitment](trainyard_protocol::forced::commitment) to the secret from which, with the
 		/// assignment seed, the leaves are drawn that it must force to be false.
 		#[pallet::call_index(2)]
-		#[pallet::weight(T::WeightInfo::apply())]
+		#[pallet::weight(T::WeightInfo::apply().saturating_add(T::Reputation::note_weight()))]
 		pub fn apply(
 			origin: OriginFor<T>,
 			job: JobId,

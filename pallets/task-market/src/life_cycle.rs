@@ -27,12 +27,13 @@ use trainyard_protocol::{
 	audit::Decision,
 	draw,
 	job::{Balance, BlockNumber, Ending, Fate, JobState, Reveal, WorkResult, MAX_REPLICAS},
+	reputation::Role,
 	seats::Resources,
 	JobId, H256,
 };
 use trainyard_traits::{
 	stood_still, AuditRequest, AuditStatus, Audits, AwaitedBlobs, Beacon, BlobStore, Delivery,
-	Outcome, Seed, Submissions, TrainerRegistry,
+	Outcome, Reputation, Seed, Submissions, TrainerRegistry,
 };
 
 /// Domain of the assignment seed; the subject is the job's number, encoded.
@@ -98,7 +99,9 @@ impl<T: Config> Pallet<T> {
 		match state {
 			JobState::Open => T::WeightInfo::close_applications().max(settle),
 			JobState::Seeding => {
-				let assign = T::WeightInfo::assign(T::MaxApplicants::get());
+				let applicants = T::MaxApplicants::get();
+				let records = T::Reputation::note_weight().saturating_mul(applicants.into());
+				let assign = T::WeightInfo::assign(applicants).saturating_add(records);
 				Self::seed_weight().saturating_add(assign).saturating_add(settle)
 			}
 			JobState::Training => T::WeightInfo::open_reveals().saturating_add(settle),
@@ -203,7 +206,9 @@ impl<T: Config> Pallet<T> {
 
 	/// Draws the replicas from the `applicants`, returns the others' deposits and begins
 	/// training. An applicant counts with the bond that it had when it applied, or with less if it
-	/// lost some: the author of the last block of a seed knows what a raise would bring.
+	/// lost some: the author of the last block of a seed knows what a raise would bring. Of that
+	/// [as much](trainyard_protocol::reputation::Record::standing) counts as its record as a trainer said when it
+	/// applied, or less if it is worse now.
 	pub(crate) fn assign(
 		id: JobId,
 		job: &mut Job<T::AccountId>,
@@ -213,7 +218,10 @@ impl<T: Config> Pallet<T> {
 	) -> Next {
 		let mut candidates: Vec<(T::AccountId, Balance)> = applicants
 			.iter()
-			.map(|a| (a.trainer.clone(), a.bond.min(T::Trainers::bond(&a.trainer))))
+			.map(|a| {
+				let standing = T::Reputation::record(Role::Trainer, &a.trainer).standing();
+				(a.trainer.clone(), a.weight(T::Trainers::bond(&a.trainer), standing))
+			})
 			.collect();
 		candidates.sort();
 		let wanted = job.terms.replicas as usize;
@@ -511,6 +519,7 @@ impl<T: Config> Pallet<T> {
 	pub(crate) fn settle_weight() -> Weight {
 		T::WeightInfo::settle()
 			.saturating_add(Self::release_weight())
+			.saturating_add(Self::deeds_weight())
 			.saturating_add(T::DbWeight::get().reads_writes(1, 1))
 	}
 
@@ -549,8 +558,10 @@ impl<T: Config> Pallet<T> {
 		ending: Ending,
 		outcome: &Outcome<T::AccountId>,
 	) -> Next {
+		let convicted = Self::convicted(id, job);
 		let settlement = Self::settle(id, job, outcome);
 		job.settlement = settlement;
+		Self::note_deeds(job, ending, outcome, &convicted, &settlement);
 		Self::release_models(id);
 		let now = Self::now();
 		let until = now.saturating_add(T::RetentionBlocks::get());

@@ -27,6 +27,7 @@ use trainyard_protocol::{
 	audit::Decision,
 	job::{Balance, JobState, Reveal, Terms, WorkResult},
 	price::LEAST_BOUGHT,
+	reputation::{Deed, Record, Role},
 	JobId, MicroUt, Text, H256,
 };
 use trainyard_traits as traits;
@@ -166,6 +167,7 @@ impl Config for Test {
 	type Submissions = FakeSubmissions;
 	type Audits = FakeAudits;
 	type Court = FakeCourt;
+	type Reputation = FakeReputation;
 	type Patience = Patience;
 	type LateBlocks = LateBlocks;
 	type BlockTime = ConstU64<6_000>;
@@ -239,6 +241,8 @@ pub fn new_test_ext() -> sp_io::TestExternalities {
 		Acquittals::set(Vec::new());
 		AcquittedSeats::set(Vec::new());
 		ForgottenDisputes::set(Vec::new());
+		Noted::set(Vec::new());
+		Known::set(BTreeMap::new());
 		System::set_block_number(1);
 		TaskMarket::on_initialize(1);
 	});

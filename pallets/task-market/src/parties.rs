@@ -16,11 +16,12 @@ use trainyard_program::spec::{CheckedSpec, JobSpec};
 use trainyard_protocol::{
 	commitment, fees,
 	job::{Balance, Ending, Fate, JobState, Settlement, Terms, MAX_VERIFIERS},
+	reputation::Role,
 	seats::Resources,
 	JobId, H256,
 };
 use trainyard_traits::{
-	Audits, CommitteeRequest, Court, JobObserver, Submissions, TrainerRegistry,
+	Audits, CommitteeRequest, Court, JobObserver, Reputation, Submissions, TrainerRegistry,
 };
 
 impl<T: Config> Pallet<T> {
@@ -116,17 +117,19 @@ impl<T: Config> Pallet<T> {
 		forced: H256,
 	) -> DispatchResult {
 		let bond = T::Trainers::bond(&trainer);
-		Self::apply_with(Applicant { trainer, bond, forced }, id, digest)
+		let standing = T::Reputation::record(Role::Trainer, &trainer).standing();
+		Self::apply_with(Applicant { trainer, bond, standing, forced }, id, digest)
 	}
 
 	/// Lets a trainer apply for the job of this `digest`. Where the list is
-	/// full it displaces the applicant with the smallest bond, if that is smaller than its own.
+	/// full it displaces the applicant with the smallest weight, if that is smaller than its own.
 	pub(crate) fn apply_with(
 		applicant: Applicant<T::AccountId>,
 		id: JobId,
 		digest: H256,
 	) -> DispatchResult {
-		let (trainer, bond) = (applicant.trainer.clone(), applicant.bond);
+		let trainer = applicant.trainer.clone();
+		let whole = |applicant: &Applicant<_>| applicant.weight(Balance::MAX, u32::MAX);
 		let job = Jobs::<T>::get(id).ok_or(Error::<T>::NoSuchJob)?;
 		ensure!(job.digest == digest, Error::<T>::OtherJob);
 		// Full blocks may look at the job late; applying ends in time all the same.
@@ -143,11 +146,11 @@ impl<T: Config> Pallet<T> {
 			);
 			Self::hold_deposit(&trainer, &job.quote)?;
 			if applicants.is_full() {
-				// Among equal bonds, the one that came last.
-				let bonds = applicants.iter().map(|other| other.bond);
-				let smallest = bonds.zip((0usize..).map(Reverse)).min();
+				// Among equal weights, the one that came last.
+				let weights = applicants.iter().map(whole);
+				let smallest = weights.zip((0usize..).map(Reverse)).min();
 				let (least, Reverse(at)) = smallest.ok_or(Error::<T>::TooManyApplicants)?;
-				ensure!(bond > least, Error::<T>::TooManyApplicants);
+				ensure!(whole(&applicant) > least, Error::<T>::TooManyApplicants);
 				let Applicant { trainer: displaced, .. } = applicants.remove(at);
 				Self::return_deposit(id, &displaced, &job.quote);
 				Self::deposit_event(Event::Displaced { job: id, trainer: displaced });

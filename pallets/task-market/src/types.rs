@@ -64,9 +64,19 @@ pub struct Applicant<AccountId> {
 	pub trainer: AccountId,
 	/// Its bond when it applied.
 	pub bond: Balance,
+	/// How much of that counts by its record when it applied, in millionths.
+	pub standing: u32,
 	/// What it is bound to draw its forced leaves from, see
 	/// [`commitment`](trainyard_protocol::forced::commitment).
 	pub forced: H256,
+}
+
+impl<AccountId> Applicant<AccountId> {
+	/// Returns what it is drawn by: its bond, or no more than `bond`, times its standing, or no more than
+	/// `standing`.
+	pub fn weight(&self, bond: Balance, standing: u32) -> Balance {
+		self.bond.min(bond).saturating_mul(self.standing.min(standing).into())
+	}
 }
 
 /// One replica of a job.

@@ -9,10 +9,11 @@ use frame_support::traits::Get;
 use trainyard_program::{spec::JobSpec, work};
 use trainyard_protocol::{
 	job::{Balance, Terms},
+	reputation::Role,
 	views::{ClassPriceView, JobView, ListingView, MarketView, QuoteView, ReplicaView},
 	JobId,
 };
-use trainyard_traits::{Submissions, TrainerRegistry};
+use trainyard_traits::{Reputation, Submissions, TrainerRegistry};
 
 /// How many numbers of jobs [`Pallet::recent_jobs`] looks at: most may be forgotten.
 pub const RECENT_RANGE: u32 = 4_096;
@@ -141,6 +142,7 @@ impl<T: Config> Pallet<T> {
 		all.filter(|(trainer, _)| T::Trainers::is_trainer(trainer))
 			.take(count as usize)
 			.map(|(trainer, listing)| ListingView {
+				record: T::Reputation::record(Role::Trainer, &trainer),
 				trainer,
 				price_per_ut: listing.price_per_ut,
 				max_work: listing.max_work,

@@ -26,9 +26,10 @@ use trainyard_protocol::{
 	forced::Forced,
 	job::{Balance, BlockNumber, WorkResult},
 	pieces::Piece,
+	reputation::{Deed, Role},
 	JobId,
 };
-use trainyard_traits::{Accusation, Audited, Conviction, Court, Defendant, Window};
+use trainyard_traits::{Accusation, Audited, Conviction, Court, Defendant, JobDeeds, Window};
 
 impl<T: Config> Pallet<T> {
 	/// Opens a dispute for the seat `who`, which bound itself to it at height `committed_at`. The audit
@@ -121,7 +122,7 @@ impl<T: Config> Pallet<T> {
 				let amount = Self::move_to_jackpot(who, due);
 				entry.lose(amount);
 				let (verifier, fault) = (who.clone(), Fault::LostAccusation);
-				Self::deposit_event(Event::Slashed { verifier, amount, job, fault });
+				Self::slashed(job, verifier, amount, fault);
 			}
 		});
 		stake.saturating_sub(due)
@@ -177,6 +178,7 @@ impl<T: Config> Pallet<T> {
 			let rest = amount.saturating_sub(burned).saturating_sub(found);
 			let jackpot = Self::move_to_jackpot(who, rest);
 			entry.lose(burned.saturating_add(found).saturating_add(jackpot));
+			T::Deeds::note(job, Role::Verifier, who, Deed::Convicted);
 			Self::deposit_event(Event::EvidenceConvicted {
 				job,
 				verifier: who.clone(),
@@ -288,6 +290,6 @@ impl<T: Config> Audited<T::AccountId> for Pallet<T> {
 	}
 
 	fn convict_weight() -> Weight {
-		T::WeightInfo::convict()
+		T::WeightInfo::convict().saturating_add(T::Deeds::note_weight())
 	}
 }

@@ -262,7 +262,7 @@ impl<T: Config> Pallet<T> {
 			let jackpot = Self::move_to_jackpot(who, amount.saturating_sub(burned));
 			entry.lose(burned.saturating_add(jackpot));
 			let (verifier, fault) = (who.clone(), Fault::Guessed);
-			Self::deposit_event(Event::Slashed { verifier, amount, job, fault });
+			Self::slashed(job, verifier, amount, fault);
 		});
 	}
 }

@@ -139,7 +139,7 @@ impl<T: Config> Stakes<T::AccountId> for Pallet<T> {
 			}
 		});
 		let (verifier, fault) = (who.clone(), Fault::LostAccusation);
-		Self::deposit_event(Event::Slashed { verifier, amount, job, fault });
+		Self::slashed(job, verifier, amount, fault);
 		moved
 	}
 

@@ -119,7 +119,8 @@ pub mod pallet {
 		JobId, Text,
 	};
 	use trainyard_traits::{
-		Accusation, AwaitedBlobs, Beacon, Court, DisputeId, JobObserver, PieceChunks, Specs,
+		Accusation, AwaitedBlobs, Beacon, Court, DisputeId, JobDeeds, JobObserver, PieceChunks,
+		Specs,
 	};
 
 	/// The storage of this pallet's first release.
@@ -151,6 +152,9 @@ pub mod pallet {
 
 		/// Who hears what seats accuse others of.
 		type Court: Court<Self::AccountId>;
+
+		/// What is remembered of seats.
+		type Deeds: JobDeeds<Self::AccountId>;
 
 		/// The specifications of the jobs.
 		type Specs: Specs;

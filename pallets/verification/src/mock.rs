@@ -27,12 +27,13 @@ use trainyard_protocol::{
 	audit::Decision,
 	job::BlockNumber,
 	pieces::{Piece, PieceSizes},
+	reputation::{Deed, Role},
 	seats::Resources,
 	state::ExpectedTensor,
 	views::Standing,
 	JobId,
 };
-use trainyard_traits::{AwaitedBlobs, Beacon, BlobStore, JobObserver, Seed, Specs};
+use trainyard_traits::{AwaitedBlobs, Beacon, BlobStore, JobDeeds, JobObserver, Seed, Specs};
 
 #[frame_support::runtime]
 mod runtime {
@@ -276,6 +277,23 @@ pub const BYTE: u128 = 2;
 /// Segments of the results.
 pub const SEGMENTS: u32 = 10;
 
+parameter_types! {
+	/// What was noted of accounts, in order.
+	pub static Noted: Vec<(Role, AccountId, Deed)> = Vec::new();
+}
+
+pub struct FakeDeeds;
+
+impl JobDeeds<AccountId> for FakeDeeds {
+	fn note(_: JobId, role: Role, who: &AccountId, deed: Deed) {
+		Noted::mutate(|noted| noted.push((role, *who, deed)));
+	}
+
+	fn note_weight() -> Weight {
+		Weight::zero()
+	}
+}
+
 impl crate::Config for Test {
 	type WeightInfo = ();
 	type Currency = Balances;
@@ -283,6 +301,7 @@ impl crate::Config for Test {
 	type Beacon = FakeBeacon;
 	type Observer = FakeMarket;
 	type Court = FakeCourt;
+	type Deeds = FakeDeeds;
 	type Specs = FakeSpecs;
 	type Blobs = FakeBlobs;
 	type Chunks = FakeChunks;
@@ -337,6 +356,7 @@ pub fn new_test_ext() -> sp_io::TestExternalities {
 		System::set_block_number(1);
 		SeedWindow::set(200);
 		SeedSalt::set(0);
+		Noted::set(Vec::new());
 		SeedStep::set(1);
 		Expected::set(Vec::new());
 		FullBlocks::set(0);

@@ -247,7 +247,7 @@ impl<T: Config> Pallet<T> {
 				let amount = Self::move_to_jackpot(&who, cost.min(entry.free()));
 				entry.lose(amount);
 				let (verifier, fault) = (who.clone(), Fault::NoVerdict);
-				Self::deposit_event(Event::Slashed { verifier, amount, job, fault });
+				Self::slashed(job, verifier, amount, fault);
 			});
 		}
 	}
@@ -275,7 +275,7 @@ impl<T: Config> Pallet<T> {
 				let amount = Self::move_to_jackpot(&verifier, cost.min(entry.free()));
 				entry.lose(amount);
 				let fault = Fault::NoVerdict;
-				Self::deposit_event(Event::Slashed { verifier, amount, job, fault });
+				Self::slashed(job, verifier, amount, fault);
 			}
 		});
 	}

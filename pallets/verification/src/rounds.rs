@@ -143,6 +143,7 @@ impl<T: Config> Audits<T::AccountId> for Pallet<T> {
 			.saturating_add(T::Beacon::seed_weight().saturating_mul(2))
 			.saturating_add(T::Court::standing_weight())
 			.saturating_add(Self::rescues_weight())
+			.saturating_add(Self::deeds_weight())
 	}
 
 	#[cfg(feature = "runtime-benchmarks")]

@@ -2,15 +2,17 @@
 
 use crate::{pool::PoolOf, AuditOf, Config, Entry, Event, Fault, Forfeited, Pallet, Pool};
 use alloc::vec::Vec;
-use frame_support::traits::Get;
+use frame_support::{traits::Get, weights::Weight};
 use trainyard_protocol::{
 	draw,
-	job::{Balance, BlockNumber},
+	job::{Balance, BlockNumber, MAX_VERIFIERS},
+	reputation::{Deed, Role},
 	seats::Resources,
 	views::Standing,
 	vrf::VrfKey,
 	JobId, H256,
 };
+use trainyard_traits::JobDeeds;
 
 /// What a draw is made for.
 pub(crate) struct Seating<'a, AccountId> {
@@ -106,6 +108,22 @@ impl<T: Config> Pallet<T> {
 		}
 	}
 
+	/// Says that a seat of the audit of `job` lost this `amount` for this `fault`, and notes it in its record.
+	pub(crate) fn slashed(job: JobId, verifier: T::AccountId, amount: Balance, fault: Fault) {
+		let deed = match fault {
+			Fault::NoVerdict => Deed::Late,
+			Fault::LostAccusation => Deed::Convicted,
+			Fault::Contrary | Fault::NotShown | Fault::Guessed => Deed::Failed,
+		};
+		T::Deeds::note(job, Role::Verifier, &verifier, deed);
+		Self::deposit_event(Event::Slashed { verifier, amount, job, fault });
+	}
+
+	/// Returns the weight of noting what all seats of a committee did, at worst.
+	pub(crate) fn deeds_weight() -> Weight {
+		T::Deeds::note_weight().saturating_mul(MAX_VERIFIERS.into())
+	}
+
 	/// Ends the seats of an audit that does not come to its end.
 	pub(crate) fn dissolve(job: JobId, audit: &mut AuditOf<T>) {
 		if audit.works() {
@@ -132,7 +150,7 @@ impl<T: Config> Pallet<T> {
 					member.locked = stake.saturating_sub(freed);
 					entry.unlock(freed);
 					let verifier = who.clone();
-					Self::deposit_event(Event::Slashed { verifier, amount, job, fault });
+					Self::slashed(job, verifier, amount, fault);
 				}
 				Self::pause(entry, who, absences, *absent);
 			}

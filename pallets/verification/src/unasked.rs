@@ -14,8 +14,7 @@
 //! that the seat that asks has back what it paid.
 
 use crate::{
-	AuditOf, Claims, Config, Event, Fault, Group, Member, Pallet, Pool, Verdicts, MAX_BEGUN,
-	MAX_WINDOWS,
+	AuditOf, Claims, Config, Fault, Group, Member, Pallet, Pool, Verdicts, MAX_BEGUN, MAX_WINDOWS,
 };
 use alloc::vec::Vec;
 use frame_support::traits::Get;
@@ -171,7 +170,7 @@ impl<T: Config> Pallet<T> {
 				member.locked = stake.saturating_sub(amount);
 				entry.unlock(amount);
 				let verifier = who.clone();
-				Self::deposit_event(Event::Slashed { verifier, amount, job, fault });
+				Self::slashed(job, verifier, amount, fault);
 			}
 		});
 	}

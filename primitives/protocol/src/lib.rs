@@ -19,6 +19,7 @@ pub mod bundle;
 pub mod commitment;
 pub mod content;
 pub mod court;
+pub mod decay;
 pub mod draw;
 pub mod drill;
 pub mod duties;
@@ -31,6 +32,7 @@ pub mod model_file;
 pub mod pieces;
 pub mod price;
 pub mod relay;
+pub mod reputation;
 pub mod retention;
 pub mod rows;
 pub mod seats;
@@ -48,4 +50,4 @@ pub type JobId = u32;
 
 /// Version of what is hashed, signed, stored or asked for. A client refuses a chain whose runtime
 /// speaks a different version, instead of misreading its bytes.
-pub const PROTOCOL_VERSION: u32 = 25;
+pub const PROTOCOL_VERSION: u32 = 26;

@@ -5,6 +5,7 @@ use crate::{
 	job::{Balance, BlockNumber, Fate, JobState, Reveal, Settlement, Terms, WorkResult},
 	pieces::Piece,
 	price::ClassPrice,
+	reputation::{Record, Role},
 	seats::Resources,
 	JobId, MicroUt, Text, H256,
 };
@@ -483,6 +484,28 @@ pub struct ListingView<AccountId> {
 	pub max_work: MicroUt,
 	/// Free text.
 	pub note: Text,
+	/// What it did as a trainer.
+	pub record: Record,
+}
+
+/// What an account did in a role, and what follows from it.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, TypeInfo, Serialize, Deserialize)]
+pub struct RecordView {
+	/// As what.
+	pub role: Role,
+	/// What it did.
+	pub record: Record,
+	/// How much of its bond counts where trainers are drawn, in millionths. Nobody else is drawn by it.
+	pub standing: u32,
+	/// A forecast of the chance that a result of it is right, in millionths.
+	pub right: u32,
+}
+
+impl RecordView {
+	/// Returns what follows from a record.
+	pub fn of(role: Role, record: Record) -> Self {
+		Self { role, record, standing: record.standing(), right: record.right() }
+	}
 }
 
 /// A blob as it stands in the list of all.

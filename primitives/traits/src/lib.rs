@@ -10,11 +10,13 @@
 extern crate alloc;
 
 mod court;
+mod reputation;
 
 pub use court::{
 	Accusation, Accused, Audited, Charged, ClockTerms, Conviction, Court, CourtRoom, Defendant,
 	DisputeId, Stakes, Standing, Window, MAX_WINDOWS,
 };
+pub use reputation::{JobDeeds, Reputation};
 
 use alloc::vec::Vec;
 use core::ops::{Range, RangeInclusive};

@@ -43,6 +43,7 @@ impl pallet_verification::Config for Runtime {
 	type Beacon = Hashrate;
 	type Observer = TaskMarket;
 	type Court = Court;
+	type Deeds = crate::reputation::Deeds;
 	type Blobs = ModelStorage;
 	type Chunks = crate::relay::Chunks;
 	type RelayFee = RelayFee;

@@ -18,6 +18,7 @@ frame_benchmarking::define_benchmarks!(
 	[pallet_court, Court]
 	[pallet_stints, Stints]
 	[pallet_finality, Finality]
+	[pallet_reputation, Reputation]
 	[pallet_federation, Federation]
 	[pallet_swarm, Swarm]
 );

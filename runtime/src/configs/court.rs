@@ -19,6 +19,7 @@ impl pallet_court::Config for Runtime {
 	type Currency = Balances;
 	type RuntimeHoldReason = RuntimeHoldReason;
 	type Accused = Defendants;
+	type Deeds = crate::reputation::Deeds;
 	type Stakes = Verification;
 	type Room = MovesRoom;
 	type Jackpot = Jackpot;

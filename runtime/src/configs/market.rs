@@ -7,7 +7,7 @@ use super::{
 	system::{OrdinaryLength, MAX_BLOCK_WEIGHT},
 };
 use crate::{
-	AccountId, Balance, Balances, Court, Hashrate, ModelStorage, Runtime, RuntimeCall,
+	AccountId, Balance, Balances, Court, Hashrate, ModelStorage, Reputation, Runtime, RuntimeCall,
 	RuntimeHoldReason, Submissions, System, TaskMarket, Verification, MICROUNIT,
 };
 use frame_support::{
@@ -82,6 +82,7 @@ impl pallet_task_market::Config for Runtime {
 	type Submissions = Submissions;
 	type Audits = Verification;
 	type Court = Court;
+	type Reputation = Reputation;
 	type Patience = periods::Patience;
 	type LateBlocks = periods::LateBlocks;
 	type BlockTime = ConstU64<BLOCK_MS>;
@@ -108,6 +109,10 @@ impl pallet_task_market::Config for Runtime {
 	type RetentionBlocks = JobRetention;
 	type MaxApplicants = ConstU32<64>;
 	type WeightInfo = pallet_task_market::weights::SubstrateWeight<Runtime>;
+}
+
+impl pallet_reputation::Config for Runtime {
+	type WeightInfo = pallet_reputation::weights::SubstrateWeight<Runtime>;
 }
 
 impl pallet_submissions::Config for Runtime {

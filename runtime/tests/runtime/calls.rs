@@ -22,6 +22,7 @@ use trainyard_protocol::{
 	job::{Reveal, Terms},
 	pieces::{Leaf, Piece},
 	relay::{Chunk, ChunkOpening, StateChunk, APPEAL_SEATS},
+	reputation::Role,
 	seats::Resources,
 	stint, swarm,
 	views::Hardware,
@@ -567,6 +568,7 @@ fn samples() -> Vec<RuntimeCall> {
 	all.extend(federations.into_iter().map(RuntimeCall::from));
 	all.extend(swarms.into_iter().map(RuntimeCall::from));
 	all.extend(court.into_iter().map(RuntimeCall::from));
+	all.push(pallet_reputation::Call::forget { role: Role::Trainer, who: who() }.into());
 	all
 }
 
@@ -592,6 +594,7 @@ fn every_call_of_ours_has_a_weight_and_fits_a_block() {
 		all.extend(names.iter().map(|name| format!("{pallet}.{name}")));
 	};
 	expect("Hashrate", pallet_hashrate::Call::<Runtime>::get_call_names());
+	expect("Reputation", pallet_reputation::Call::<Runtime>::get_call_names());
 	expect("TaskMarket", pallet_task_market::Call::<Runtime>::get_call_names());
 	expect("Submissions", pallet_submissions::Call::<Runtime>::get_call_names());
 	// An inherent is no transaction.

@@ -48,6 +48,8 @@ export async function trainers(api) {
 						pricePerUt: offer.pricePerUt.toBigInt(),
 						maxWork: offer.maxWork.toBigInt(),
 						note: offer.note.toUtf8(),
+						done: offer.record.done.toBigInt(),
+						against: offer.record.late.toBigInt() + offer.record.failed.toBigInt() + offer.record.convicted.toBigInt(),
 					}
 				: null,
 		};

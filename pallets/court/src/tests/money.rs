@@ -6,7 +6,10 @@ use frame_support::{
 	assert_noop, assert_ok,
 	traits::{fungible::Mutate, tokens::Preservation},
 };
-use trainyard_protocol::H256;
+use trainyard_protocol::{
+	reputation::{Deed, Role},
+	H256,
+};
 use trainyard_traits::{Court as _, Defendant, DisputeId};
 
 fn happened(event: Event<Test>) -> bool {
@@ -42,6 +45,11 @@ fn what_a_friend_lost_is_the_finders() {
 		assert_eq!(wealth(CHALLENGERS[1]), ENDOWMENT + left / 4 + DEPOSIT);
 		assert_eq!(wealth(CHALLENGERS[0]), ENDOWMENT - DEPOSIT);
 		assert_eq!(Won::<Test>::iter().count(), 0);
+		// Nobody is wronged by a friend that gives up.
+		let (friend, finder) = (CHALLENGERS[0], CHALLENGERS[1]);
+		let expected =
+			[(Role::Challenger, friend, Deed::Failed), (Role::Challenger, finder, Deed::Done)];
+		assert_eq!(Noted::get(), expected);
 	});
 }
 

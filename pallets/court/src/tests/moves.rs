@@ -11,7 +11,10 @@ use trainyard_court::{
 	game::{Level, Opened, Piece, Place, Roots, Target, Turn, Witness},
 	referee::Openings,
 };
-use trainyard_protocol::H256;
+use trainyard_protocol::{
+	reputation::{Deed, Role},
+	H256,
+};
 use trainyard_traits::Defendant;
 
 const CHALLENGER: AccountId = CHALLENGERS[0];
@@ -61,6 +64,8 @@ fn a_false_accuser_loses() {
 		assert_ok!(judge(TRAINERS[0], id, &training.join()));
 		assert!(ended(id, Ending::Acquitted { by_clock: false }));
 		assert_eq!(Convictions::get(), []);
+		let lost = (Role::Challenger, CHALLENGER, Deed::Failed);
+		assert_eq!(Noted::get(), [lost, (Role::Trainer, TRAINERS[0], Deed::Wronged)]);
 		// It waits on the trainer's account.
 		assert_eq!(crate::Won::<Test>::get(JOB, defendant), DEPOSIT);
 		assert_eq!(Balances::reserved_balance(TRAINERS[0]), DEPOSIT);

@@ -4,10 +4,11 @@
 //! so that it shares neither table nor method with the ledger. Its own error is far below
 //! 2^-180.
 
-use crate::power::{decayed, whole, Clock, Ledger, Track, HALF_LIVES_MS, WEEK_MS};
+use crate::power::{whole, Clock, Ledger, Track, HALF_LIVES_MS, WEEK_MS};
 use proptest::prelude::*;
 use sp_core::U512;
 use sp_runtime::Perbill;
+use trainyard_protocol::decay::decayed;
 
 const BITS: usize = 200;
 const YEAR_MS: u64 = 365 * 86_400_000;

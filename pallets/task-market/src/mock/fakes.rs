@@ -266,3 +266,27 @@ impl traits::AwaitedBlobs<AccountId> for FakeBlobs {
 		FullBlocks::get()
 	}
 }
+
+parameter_types! {
+	/// What was noted of accounts, in order: as what they did what, and what it counts as.
+	pub static Noted: Vec<(Role, AccountId, Deed, Balance)> = Vec::new();
+	/// What is known of trainers from earlier jobs.
+	pub static Known: BTreeMap<AccountId, Record> = BTreeMap::new();
+}
+
+pub struct FakeReputation;
+
+impl traits::Reputation<AccountId> for FakeReputation {
+	fn note(role: Role, who: &AccountId, deed: Deed, weight: Balance) {
+		Noted::mutate(|noted| noted.push((role, *who, deed, weight)));
+	}
+
+	fn record(role: Role, who: &AccountId) -> Record {
+		assert_eq!(role, Role::Trainer);
+		Known::get().get(who).copied().unwrap_or_default()
+	}
+
+	fn note_weight() -> Weight {
+		Weight::zero()
+	}
+}

@@ -33,7 +33,7 @@ fn applying_holds_a_deposit() {
 		assert_eq!(held(HoldReason::Deposit, 11), deposit);
 		assert_eq!(
 			Applicants::<Test>::get(id).into_inner(),
-			vec![Applicant { trainer: 11, bond: 1_000, forced: forced(11) }]
+			vec![Applicant { trainer: 11, bond: 1_000, standing: 500_000, forced: forced(11) }]
 		);
 		// A second job holds a second deposit.
 		let other = post_with(OTHER, terms(1));

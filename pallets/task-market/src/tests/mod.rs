@@ -4,6 +4,7 @@ mod agenda;
 mod agreement;
 mod applying;
 mod deadlines;
+mod deeds;
 mod disputes;
 mod divergence;
 mod early_stop;

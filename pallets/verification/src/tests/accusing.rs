@@ -6,6 +6,7 @@ use sp_runtime::DispatchError;
 use trainyard_protocol::{
 	accusation::Target,
 	audit::{Decision, GroupVerdict},
+	reputation::{Deed, Role},
 };
 use trainyard_traits::{Accusation, AuditRequest, Audited, Audits, Defendant, Stakes};
 
@@ -48,6 +49,7 @@ fn a_rejection_is_an_accusation_with_the_stake_of_the_seat() {
 		System::assert_has_event(
 			Event::Slashed { verifier, amount: CHALLENGE, job: JOB, fault }.into(),
 		);
+		assert_eq!(Noted::get(), [(Role::Verifier, verifier, Deed::Convicted)]);
 		assert_eq!(entry(seats[0]).locked, STAKE - CHALLENGE);
 		assert_eq!(bond_of(seats[0]), BOND - CHALLENGE);
 		assert_eq!(Balances::free_balance(TRAINERS[0]), ENDOWMENT + CHALLENGE);

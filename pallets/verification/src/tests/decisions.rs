@@ -1,7 +1,10 @@
 //! What is decided, and who is paid.
 
 use crate::{mock::*, Event, Fault};
-use trainyard_protocol::audit::{AuditPhase, Decision};
+use trainyard_protocol::{
+	audit::{AuditPhase, Decision},
+	reputation::{Deed, Role},
+};
 use trainyard_traits::AuditRequest;
 
 #[test]
@@ -140,6 +143,7 @@ fn an_absent_verifier_is_slashed_and_does_not_stop_the_rest() {
 				Event::Slashed { verifier, amount: ABSENCE, job: JOB, fault }.into(),
 			);
 			assert_eq!(bond_of(seats[1]), BOND - ABSENCE);
+			assert_eq!(Noted::get(), [(Role::Verifier, verifier, Deed::Late)]);
 			// Whoever is absent has no seat any more.
 			assert_eq!(entry(seats[1]).locked, 0);
 			assert_eq!(finish(), (vec![Decision::Accepted], vec![seats[0], seats[2]]));

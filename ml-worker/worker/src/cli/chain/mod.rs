@@ -5,6 +5,7 @@ mod dispute;
 mod federate;
 mod model;
 mod project;
+mod reputation;
 mod show;
 mod swarm;
 mod verifier_status;
@@ -30,6 +31,7 @@ use clap::Subcommand;
 use dispute::DisputeCommand;
 use model::ModelCommand;
 use project::ProjectCommand;
+use reputation::ReputationOf;
 use serde_json::json;
 use show::{BalanceOf, FetchModel, Read, Status, Trainers};
 use std::{
@@ -79,7 +81,7 @@ pub enum ChainCommand {
 	/// Proposes, votes on and shows projects of drilling
 	#[command(subcommand)]
 	Project(ProjectCommand),
-	/// Lists the offers of trainers, with their power
+	/// Lists the offers of trainers, with their power and what they did
 	Market(Read),
 	/// Offers training at a price, or takes the offer back
 	Offer(Offer),
@@ -88,6 +90,8 @@ pub enum ChainCommand {
 	/// Lists the trainers, their power and their weight among the block authors; or the authorities, and
 	/// what they know to be final
 	Trainers(Trainers),
+	/// Shows what an account did as trainer, verifier, submitter or challenger
+	Reputation(ReputationOf),
 	/// Registers an account as a trainer
 	Register(Register),
 	/// Makes a trainer with a node of its own an authority: session keys, then candidacy
@@ -207,6 +211,7 @@ impl ChainCommand {
 			Self::Offer(args) => args.run().await,
 			Self::Status(args) => args.run().await,
 			Self::Trainers(args) => args.run().await,
+			Self::Reputation(args) => args.run().await,
 			Self::Register(args) => args.run().await,
 			Self::Authority(args) => args.run().await,
 			Self::Deregister(args) => args.run().await,

@@ -1,6 +1,10 @@
 //! The commands that only look at a chain.
 
-use super::{connect, print_json, ut};
+use super::{
+	connect, print_json,
+	reputation::{against, millionths},
+	ut,
+};
 use crate::args::{KeyArgs, NodeArgs};
 use crate::{
 	roles::{display, submit},
@@ -167,6 +171,9 @@ impl Read {
 					amount::format(offer.price_per_ut),
 					ut(u128::from(offer.max_work)),
 					power(&offer.trainer).map_or("-".into(), |t| ut(t.training_effective)),
+					amount::format(offer.record.done),
+					amount::format(against(&offer.record)),
+					millionths(offer.record.right()),
 					offer.note.to_string(),
 				]
 			})
@@ -176,6 +183,9 @@ impl Read {
 			("price of 1 ut", Align::Right),
 			("largest job, ut", Align::Right),
 			("training power, ut/day", Align::Right),
+			("done, in fees", Align::Right),
+			("late or wrong", Align::Right),
+			("right", Align::Right),
 			("note", Align::Left),
 		];
 		print!("{}", table(&header, &rows));
