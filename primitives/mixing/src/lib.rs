@@ -6,7 +6,7 @@
 //! - [`average`]: the mean of two models;
 //! - **outer steps**: each peer says by how much its copy moved, compressed ([`Compression`]), and what the
 //!   compression lost waits for the next update ([`Residual`]); the updates of all peers are aggregated
-//!   ([`Aggregation`]) and the model takes a step of an outer optimizer by it ([`OuterStep`]).
+//!   ([`Aggregation`]) and the model takes a step of an outer optimizer by it ([`OuterStep`], [`OuterStep::take`]).
 //!
 //! Numbers are binary32, in strict arithmetic. Everything works *block by block*: 4,096 values of one tensor
 //! that follow one another, at most. The bytes of a block in an update begin where lengths alone say, so a
@@ -28,6 +28,7 @@ mod bits;
 mod block;
 mod outer;
 mod rule;
+mod step;
 #[cfg(test)]
 mod tests;
 mod update;
@@ -36,4 +37,5 @@ pub use aggregate::{late_weight, norm, Aggregation, Contribution};
 pub use block::{Block, Entry};
 pub use outer::{average, OuterStep};
 pub use rule::{Compression, Fault, RuleError, BLOCK, MAX_VALUES};
+pub use step::Counted;
 pub use update::{compress, move_of, Layout, Residual, Update};

@@ -3,8 +3,7 @@
 use anyhow::{bail, Context, Result};
 use std::str::FromStr;
 use trainyard_mixing::{
-	compress, move_of, norm, Aggregation, Compression, Contribution, Layout, OuterStep, Residual,
-	Update,
+	compress, move_of, Aggregation, Compression, Counted, Layout, OuterStep, Residual, Update,
 };
 use trainyard_strict::Arithmetic;
 
@@ -138,26 +137,10 @@ impl Form {
 			Self::Picked { rate, .. } => {
 				let updates = updates
 					.iter()
-					.map(|bytes| Update::read::<A>(layout, bytes))
-					.collect::<Result<Vec<_>, _>>()?;
+					.map(|bytes| Ok(Counted { update: Update::read::<A>(layout, bytes)?, late: 0 }))
+					.collect::<Result<Vec<_>>>()?;
 				let rule = Aggregation::new(Some(CLIP), 0)?;
-				let norms: Vec<f32> = updates.iter().map(norm::<A>).collect();
-				let scales = rule.scales(&norms, &vec![1.0; updates.len()]);
-				let step = OuterStep::new(rate, 0.0)?;
-				let mut left = model;
-				for at in 0..layout.blocks() {
-					let length = layout.length_of(at).unwrap_or(0);
-					let of = |(update, scale): (_, &f32)| {
-						let update: &Update = update;
-						Contribution { block: &update.blocks[at], scale: *scale, weight: 1.0 }
-					};
-					let peers: Vec<_> = updates.iter().zip(&scales).map(of).collect();
-					let (values, rest) = left.split_at_mut(length as usize);
-					if let Some(aggregate) = rule.block::<A>(length, &peers) {
-						step.apply::<A>(values, &mut [], &aggregate)?;
-					}
-					left = rest;
-				}
+				OuterStep::new(rate, 0.0)?.take::<A, _>(layout, rule, &updates, model, velocity)?;
 				Ok(())
 			}
 		}

@@ -28,11 +28,11 @@ fn aggregate_of(
 	Some(all)
 }
 
-fn aggregate(layout: &Layout, rule: Aggregation, updates: &[Update], late: &[u32]) -> Vec<f32> {
+pub fn aggregate(layout: &Layout, rule: Aggregation, updates: &[Update], late: &[u32]) -> Vec<f32> {
 	aggregate_of(layout, rule, updates, late).unwrap()
 }
 
-fn updates(layout: &Layout, peers: u32, seed: u32) -> Vec<Update> {
+pub fn updates(layout: &Layout, peers: u32, seed: u32) -> Vec<Update> {
 	(0..peers)
 		.map(|peer| {
 			read(

@@ -2,6 +2,7 @@
 
 mod aggregates;
 mod blocks;
+mod steps;
 mod updates;
 mod vectors;
 

@@ -1,10 +1,9 @@
 //! What an outer step computes, of models as they are in files: `docs/mixing.md` says it in words. Nothing here
 //! knows of peers, of a chain or of a network.
 
+use std::borrow::Borrow;
 use trainyard_engine::{Tensor32, TensorMap};
-use trainyard_mixing::{
-	compress, late_weight, move_of, norm, Contribution, Fault, Layout, OuterStep, Residual, Update,
-};
+use trainyard_mixing::{compress, move_of, Counted, Fault, Layout, Residual, Update};
 use trainyard_program::{
 	lower::{self, OPTIMIZER_PREFIX},
 	spec::CheckedSpec,
@@ -42,14 +41,6 @@ pub struct Frame {
 	parameters: Vec<(String, Vec<u32>)>,
 	/// Names and shapes of what the optimizer keeps.
 	optimizer: Vec<(String, Vec<u32>)>,
-}
-
-/// An update that counts, and how many outer steps ago the model is with which it begins.
-pub struct Counted {
-	/// The update.
-	pub update: Update,
-	/// How many outer steps ago.
-	pub late: u32,
 }
 
 /// What a peer keeps from one contribution to the next.
@@ -201,11 +192,11 @@ impl Frame {
 	/// Takes the outer step by these updates, which are in the ascending order of their peers: returns the next
 	/// model and its velocity. Where no update has a weight, or a number would not be finite, both stay as they
 	/// are.
-	pub fn next(
+	pub fn next<U: Borrow<Update>>(
 		&self,
 		model: &TensorMap,
 		velocity: Option<&TensorMap>,
-		updates: &[Counted],
+		updates: &[Counted<U>],
 	) -> Result<(TensorMap, Option<TensorMap>), StepError> {
 		let same = || Ok((model.clone(), velocity.cloned()));
 		let aggregation = self.rule.aggregation().map_err(StepError::Rule)?;
@@ -216,42 +207,14 @@ impl Frame {
 			None if !step.has_velocity() => Vec::new(),
 			_ => return Err(StepError::Fault(Fault::Shape)),
 		};
-		let weights: Vec<f32> = updates.iter().map(|one| late_weight(one.late)).collect();
-		let norms: Vec<f32> = updates.iter().map(|one| norm::<Soft>(&one.update)).collect();
-		let scales = aggregation.scales(&norms, &weights);
-		let (mut left, mut left_speed) = (values.as_mut_slice(), speed.as_mut_slice());
-		for at in 0..self.layout.blocks() {
-			let length = self.layout.length_of(at).unwrap_or_default();
-			let peers: Vec<Contribution<'_>> = updates
-				.iter()
-				.zip(scales.iter().zip(&weights))
-				.filter_map(|(one, (scale, weight))| {
-					let block = one.update.blocks.get(at)?;
-					Some(Contribution { block, scale: *scale, weight: *weight })
-				})
-				.collect();
-			let Some(aggregate) = aggregation.block::<Soft>(length, &peers) else { return same() };
-			let (block, rest) = left.split_at_mut((length as usize).min(left.len()));
-			let speed_length = if step.has_velocity() { block.len() } else { 0 };
-			let (of_speed, rest_speed) =
-				left_speed.split_at_mut(speed_length.min(left_speed.len()));
-			match take(step, block, of_speed, &aggregate) {
-				Ok(()) => {}
-				Err(Fault::NotFinite) => return same(),
-				Err(fault) => return Err(StepError::Fault(fault)),
-			}
-			(left, left_speed) = (rest, rest_speed);
+		let taken =
+			step.take::<Soft, _>(&self.layout, aggregation, updates, &mut values, &mut speed);
+		match taken {
+			Ok(true) => {}
+			Ok(false) | Err(Fault::NotFinite) => return same(),
+			Err(fault) => return Err(StepError::Fault(fault)),
 		}
 		let velocity = step.has_velocity().then(|| self.model(&speed));
 		Ok((self.model(&values), velocity))
 	}
-}
-
-fn take(
-	step: OuterStep,
-	values: &mut [f32],
-	velocity: &mut [f32],
-	aggregate: &[f32],
-) -> Result<(), Fault> {
-	step.apply::<Soft>(values, velocity, aggregate)
 }

@@ -1,6 +1,6 @@
 //! Peers on one chain in memory, which stands still until it is told to go on.
 
-use super::steps::{Counted, Frame, Kept};
+use super::steps::{Frame, Kept};
 use crate::swarm::{
 	learner::plain,
 	peer::{Options, Peer, Turn},
@@ -8,7 +8,7 @@ use crate::swarm::{
 };
 use std::path::Path;
 use trainyard_engine::{Engine, TensorMap};
-use trainyard_mixing::Residual;
+use trainyard_mixing::{Counted, Residual, Update};
 use trainyard_program::lower::OPTIMIZER_PREFIX;
 use trainyard_protocol::{
 	swarm::{counted, Averaging, OuterRule, Payer},
@@ -485,7 +485,7 @@ fn a_step_by_one_peer_goes_where_it_went() {
 	// One that is too late moves nothing, and nobody does.
 	let late = Counted { late: 30, ..update() };
 	assert_eq!(frame.next(&from, None, &[late]).unwrap().0, from);
-	assert_eq!(frame.next(&from, None, &[]).unwrap().0, from);
+	assert_eq!(frame.next::<Update>(&from, None, &[]).unwrap().0, from);
 	assert!(
 		frame.next(&from, Some(&frame.nothing()), &[update()]).is_err(),
 		"there is no momentum"

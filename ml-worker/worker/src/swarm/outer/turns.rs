@@ -3,7 +3,7 @@
 
 use super::{
 	position::{Base, Pending},
-	steps::{Counted, Kept},
+	steps::Kept,
 	vouching::Found,
 	Outer,
 };
@@ -22,6 +22,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use tracing::warn;
 use trainyard_client::{swarm::Contribution, AccountId32};
 use trainyard_engine::TensorMap;
+use trainyard_mixing::Counted;
 use trainyard_program::lower::OPTIMIZER_PREFIX;
 use trainyard_proof::hash;
 use trainyard_protocol::{
