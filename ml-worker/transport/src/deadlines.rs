@@ -17,6 +17,20 @@ const SLACK: u32 = 2;
 /// How often a limit is doubled where nothing comes in time, at most.
 const MOST_DOUBLINGS: u32 = 8;
 
+/// Bytes of the text of what is remembered, at most.
+pub const MOST_TEXT: u64 = 1_024;
+
+/// Says why some text has no times that were seen.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoTimes {
+	/// A word is no number of nanoseconds.
+	#[error("\"{0}\" is no number of nanoseconds")]
+	Word(String),
+	/// There are more than are remembered.
+	#[error("it has more than {REMEMBERED} times")]
+	TooMany,
+}
+
 /// The limit for one kind of answer.
 #[derive(Clone, Debug)]
 pub struct Deadlines {
@@ -45,6 +59,28 @@ impl Deadlines {
 			self.seen.pop_front();
 		}
 		self.seen.push_back(took);
+	}
+
+	/// Returns the times that are remembered, as text: nanoseconds, in order, with spaces between them. Whoever
+	/// [reads](Self::remember) it after a restart waits as long as before. It has less than [`MOST_TEXT`] bytes.
+	pub fn text(&self) -> String {
+		let one = |time: &Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX).to_string();
+		self.seen.iter().map(one).collect::<Vec<_>>().join(" ")
+	}
+
+	/// Takes note of times that were [written down](Self::text). Where one of them is no number of nanoseconds, or
+	/// they are more than are remembered, it fails and changes nothing.
+	pub fn remember(&mut self, text: &str) -> Result<(), NoTimes> {
+		let mut times = Vec::new();
+		for word in text.split_ascii_whitespace() {
+			let time = word.parse().map_err(|_| NoTimes::Word(word.chars().take(20).collect()))?;
+			times.push(Duration::from_nanos(time));
+			if times.len() > REMEMBERED {
+				return Err(NoTimes::TooMany);
+			}
+		}
+		times.into_iter().for_each(|time| self.seen(time));
+		Ok(())
 	}
 
 	/// Returns how long the next answer is waited for from somebody who did not answer in time so often in a
@@ -104,6 +140,33 @@ mod tests {
 		let deadlines = with(&[100, 100, 100]);
 		assert_eq!([1, 2, 3].map(|missed| deadlines.limit(missed)), [400, 800, 1_600].map(ms));
 		assert_eq!(deadlines.limit(100), ms(200 << 8));
+	}
+
+	#[test]
+	fn what_was_seen_is_known_after_a_restart() {
+		let mut many: Vec<u64> = (0..50).map(|at| 100 + at * at % 37).collect();
+		many.push(u64::MAX / 1_000_000);
+		for times in [&[][..], &[90, 100], &[80, 90, 100, 110, 50_000], &many] {
+			let before = with(times);
+			let mut after = with(&[]);
+			after.remember(&before.text()).unwrap();
+			assert_eq!([0, 3].map(|missed| after.limit(missed)), [0, 3].map(|m| before.limit(m)));
+			assert_eq!(after.seen, before.seen);
+		}
+		let mut longest = with(&[]);
+		(0..2 * REMEMBERED).for_each(|_| longest.seen(Duration::MAX));
+		assert!((longest.text().len() as u64) < MOST_TEXT, "{}", longest.text().len());
+		assert_eq!(with(&[]).remember(&longest.text()), Ok(()));
+	}
+
+	#[test]
+	fn text_that_has_no_times_is_refused_and_changes_nothing() {
+		let mut deadlines = with(&[100, 100, 100]);
+		let many = "7 ".repeat(REMEMBERED + 1);
+		for wrong in ["7 x", "-7", "7.5", "18446744073709551616", "7 {\"a\":1}", &many] {
+			assert!(deadlines.remember(wrong).is_err(), "{wrong}");
+			assert_eq!((deadlines.seen.len(), deadlines.limit(0)), (3, ms(200)));
+		}
 	}
 
 	#[test]

@@ -32,7 +32,7 @@ mod serve;
 mod units;
 
 pub use blake3::Hash;
-pub use deadlines::Deadlines;
+pub use deadlines::{Deadlines, NoTimes, MOST_TEXT};
 pub use download::{download, DownloadError, Fetched, Source, SourceError, Wanted};
 pub use index::{Index, PartHash};
 pub use iroh::{EndpointId, SecretKey, Signature};

@@ -1,4 +1,4 @@
-//! Asks other peers, over iroh, and waits no longer for one than answers usually take.
+//! Asks other peers, over iroh, and waits no longer for one than answers usually take: also after a restart.
 
 use super::{
 	models::root_of_parts,
@@ -6,15 +6,20 @@ use super::{
 };
 use std::{
 	io,
-	path::Path,
-	sync::{Arc, Mutex, PoisonError},
+	path::{Path, PathBuf},
+	sync::{
+		atomic::{AtomicBool, Ordering},
+		Arc, Mutex, MutexGuard, PoisonError,
+	},
 	time::{Duration, Instant},
 };
 use tokio::time::timeout;
+use tracing::warn;
+use trainyard_proof::bundle::files::{self, FileError};
 use trainyard_protocol::H256;
 use trainyard_transport::{
 	download, Deadlines, DownloadError, Index, Location, Node, OpenError, Pace, Source,
-	SourceError, Wanted,
+	SourceError, Wanted, MOST_TEXT,
 };
 
 /// How long answers are waited for: at first, at least, and at most.
@@ -64,12 +69,64 @@ pub enum ContactError {
 	},
 }
 
+/// How long one kind of answer is waited for.
+struct Limit {
+	of: Mutex<Deadlines>,
+	/// Where what was seen is written down, if it is.
+	file: Option<PathBuf>,
+	/// Whether something was seen that is not written down.
+	is_newer: AtomicBool,
+}
+
+impl Limit {
+	fn new([first, least, most]: [Duration; 3], file: Option<PathBuf>) -> Arc<Self> {
+		let mut of = Deadlines::new(first, least, most);
+		if let Some(file) = file.as_ref().filter(|file| file.exists()) {
+			let read = files::read(file, MOST_TEXT).map_err(|e| e.to_string());
+			let read = read.and_then(|bytes| {
+				let text = str::from_utf8(&bytes).map_err(|e| e.to_string())?;
+				of.remember(text).map_err(|e| e.to_string())
+			});
+			if let Err(why) = read {
+				warn!(
+					"how long answers took before cannot be read from {}: {why}. They are waited for as at first, and \
+					 the file is written again",
+					file.display()
+				);
+			}
+		}
+		Arc::new(Self { of: Mutex::new(of), file, is_newer: AtomicBool::new(false) })
+	}
+
+	fn locked(&self) -> MutexGuard<'_, Deadlines> {
+		self.of.lock().unwrap_or_else(PoisonError::into_inner)
+	}
+
+	fn limit(&self, missed: u32) -> Duration {
+		self.locked().limit(missed)
+	}
+
+	fn seen(&self, begun: Instant) {
+		self.locked().seen(begun.elapsed());
+		self.is_newer.store(true, Ordering::Relaxed);
+	}
+
+	fn write(&self) -> Result<(), FileError> {
+		let Some(file) = &self.file else { return Ok(()) };
+		if self.is_newer.swap(false, Ordering::Relaxed) {
+			let text = self.locked().text();
+			files::write(file, text.as_bytes())?;
+		}
+		Ok(())
+	}
+}
+
 /// Asks others. Clones share what is known of the times that answers take.
 #[derive(Clone)]
 pub struct Contact {
 	node: Node,
-	answers: Arc<Mutex<Deadlines>>,
-	bringing: Arc<Mutex<Deadlines>>,
+	answers: Arc<Limit>,
+	bringing: Arc<Limit>,
 }
 
 /// What a file must be.
@@ -105,22 +162,27 @@ impl Expected {
 	}
 }
 
-fn deadlines([first, least, most]: [Duration; 3]) -> Arc<Mutex<Deadlines>> {
-	Arc::new(Mutex::new(Deadlines::new(first, least, most)))
-}
-
-fn limit(deadlines: &Mutex<Deadlines>, missed: u32) -> Duration {
-	deadlines.lock().unwrap_or_else(PoisonError::into_inner).limit(missed)
-}
-
-fn seen(deadlines: &Mutex<Deadlines>, begun: Instant) {
-	deadlines.lock().unwrap_or_else(PoisonError::into_inner).seen(begun.elapsed());
-}
-
 impl Contact {
-	/// Asks from this endpoint.
-	pub fn new(node: Node, patience: Patience) -> Self {
-		Self { node, answers: deadlines(patience.answer), bringing: deadlines(patience.bring) }
+	/// Asks from this endpoint. How long answers take it knows from files in `folder`, where one is named and they can
+	/// be read.
+	pub fn new(node: Node, patience: Patience, folder: Option<&Path>) -> Self {
+		let limit = |times, name| Limit::new(times, folder.map(|folder| folder.join(name)));
+		Self {
+			node,
+			answers: limit(patience.answer, "answers.times"),
+			bringing: limit(patience.bring, "files.times"),
+		}
+	}
+
+	/// Writes down how long answers took, where that is newer than what is in the folder.
+	pub fn write_times(&self) -> Result<(), FileError> {
+		self.answers.write()?;
+		self.bringing.write()
+	}
+
+	/// Returns how long an answer to a question, and a file, is waited for from somebody who always came in time.
+	pub fn limits(&self) -> [Duration; 2] {
+		[&self.answers, &self.bringing].map(|of| of.limit(0))
 	}
 
 	/// Returns the endpoint.
@@ -137,14 +199,14 @@ impl Contact {
 	) -> Result<Answer, ContactError> {
 		// A connection takes its time where it is a new one, and has a limit of its own.
 		let mut stream = self.node.open(to).await?;
-		let (begun, most) = (Instant::now(), limit(&self.answers, missed));
+		let (begun, most) = (Instant::now(), self.answers.limit(missed));
 		let Ok(answer) = timeout(most, wire::ask(&mut stream, question)).await else {
 			// It may have begun again: the next question goes over another connection.
 			self.node.forget(to.id).await;
 			return Err(ContactError::Late(most));
 		};
 		let answer = answer?;
-		seen(&self.answers, begun);
+		self.answers.seen(begun);
 		Ok(answer)
 	}
 
@@ -157,15 +219,15 @@ impl Contact {
 		part: &Path,
 		missed: u32,
 	) -> Result<Vec<Option<SourceError>>, ContactError> {
-		let (begun, most) = (Instant::now(), limit(&self.bringing, missed));
+		let (begun, most) = (Instant::now(), self.bringing.limit(missed));
 		let accept = |index: &Index| expected.is(index);
-		let silence = limit(&self.answers, missed);
+		let silence = self.answers.limit(missed);
 		let pace = Pace { silence, ..Pace::default() };
 		let wanted = Wanted { part, sources, limit: expected.bytes(), accept: &accept, pace };
 		let brought = timeout(most, download(&self.node, &wanted)).await;
 		match brought.map_err(|_| ContactError::Late(most))? {
 			Ok(fetched) => {
-				seen(&self.bringing, begun);
+				self.bringing.seen(begun);
 				Ok(fetched.given_up)
 			}
 			Err(DownloadError::Sources(errors)) => Err(ContactError::Sources(errors)),

@@ -303,7 +303,7 @@ impl<B: Board> Peer<B> {
 		};
 		let models = Models::open(&folder.path("models"), layout)?;
 		let journal = Journal::open(&folder.path("tickets"), board.genesis())?;
-		let contact = Contact::new(node, options.patience);
+		let contact = Contact::new(node, options.patience, Some(&folder.path("")));
 		let look_again = options.pause.min(Duration::from_millis(500));
 		let service = Service::new(board, models, contact, journal, look_again).await?;
 		let service = Arc::new(service);
@@ -454,6 +454,7 @@ impl<B: Board> Peer<B> {
 	/// Takes one turn: does what the chain waits for, and then trains or mixes once.
 	pub async fn turn(&mut self) -> Result<Turn, PeerError> {
 		let seen = self.service.refresh().await?;
+		self.service.contact().write_times()?;
 		if seen.swarm.stage == Stage::Ended || seen.height > seen.swarm.plan.end {
 			self.settle(&seen, true).await?;
 			return Ok(Turn::Ended);

@@ -11,6 +11,8 @@
 //! DIR/outer/<root>                 models, updates and what is kept of outer steps
 //! DIR/tickets/<digest>.json        tickets that it was given
 //! DIR/claims/<commitment>.json     claims, from before they are sent
+//! DIR/answers.times, files.times   how long the last answers and files took, in nanoseconds: without them a peer
+//!                                  waits as long as at first
 //! DIR/events.jsonl                 what was done
 //! ```
 //!

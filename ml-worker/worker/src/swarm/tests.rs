@@ -1,11 +1,12 @@
 //! Peers in one process that reach each other by iroh on loopback.
 
 use super::{
+	contact::Patience,
 	learner::Slice,
-	peer::{Peer, Turn},
+	peer::{Options, Peer, Turn},
 	testing::{account, drive, node, open, options, rests, slices, template, Memory, Seat},
 };
-use std::{net::UdpSocket, path::Path};
+use std::{net::UdpSocket, path::Path, time::Duration};
 use trainyard_client::AccountId32;
 use trainyard_protocol::{
 	swarm::{role, Payer},
@@ -100,6 +101,38 @@ async fn a_killed_peer_goes_on_where_it_was() {
 		assert!(paid.contains(&debt.ticket));
 	}
 	assert_eq!(world.peers.len(), 3, "it did not join a second time");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_begins_again_waits_as_long_for_others_as_before() {
+	let dir = tempfile::tempdir().unwrap();
+	let memory = Memory::new(Payer::Budget, true);
+	let (first, least) = (Duration::from_secs(60), Duration::from_secs(5));
+	let times = [first, least, first];
+	let patient = |n| Options {
+		patience: Patience { answer: times, bring: times },
+		..options(n, slices(dir.path(), n, 1))
+	};
+	let mut peers = Vec::new();
+	for n in [1, 2] {
+		peers.push(open(memory.seen_by(n), dir.path(), patient(n)).await);
+	}
+	let limits = |peer: &Peer<Seat>| peer.service().contact().limits();
+	assert_eq!(limits(&peers[1]), [first; 2]);
+	drive(&mut peers, |peers, _| limits(&peers[1])[0] == least).await;
+	// What came since the last turn began is written down in the next one.
+	peers[1].turn().await.unwrap();
+	let bringing = limits(&peers[1])[1];
+	drop(peers.pop());
+	peers.push(open(memory.seen_by(2), dir.path(), patient(2)).await);
+	assert_eq!(limits(&peers[1]), [least, bringing]);
+	// A file that cannot be read is as none, and written again.
+	drop(peers.pop());
+	let file = dir.path().join("02/answers.times");
+	std::fs::write(&file, [0xff; 2_000]).unwrap();
+	peers.push(open(memory.seen_by(2), dir.path(), patient(2)).await);
+	assert_eq!(limits(&peers[1]), [first, bringing]);
+	drive(&mut peers, |_, _| std::fs::read_to_string(&file).is_ok()).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

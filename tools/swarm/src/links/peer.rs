@@ -8,7 +8,7 @@
 use super::{
 	inbox::Inbox,
 	movement::Movement,
-	standing::Standing,
+	standing::{self, Standing},
 	talk::{self, Head, Kind, Sending},
 	word::{self, Order, Times},
 };
@@ -253,6 +253,8 @@ impl Peer {
 			.map(|(other, location)| Ok((other, location.parse()?)))
 			.collect::<Result<Vec<_>>>()?;
 		let first = Duration::try_from_secs_f64(terms.waits)?;
+		let mut deadlines = Deadlines::new(first, LEAST, MOST);
+		standing::read_times(&terms.folder, &mut deadlines);
 		let mut peer = Self {
 			number,
 			rounds: size.rounds,
@@ -262,7 +264,7 @@ impl Peer {
 			node,
 			others,
 			inbox,
-			deadlines: Deadlines::new(first, LEAST, MOST),
+			deadlines,
 			missed: vec![0; size.trainers as usize],
 			standing: Arc::new(standing),
 			joins,
@@ -326,7 +328,11 @@ impl Peer {
 	async fn train(&self, round: u32, times: &mut Times) -> Result<Option<Made>> {
 		let begun = Instant::now();
 		let (standing, folder) = (self.standing.clone(), self.terms.folder.clone());
-		let saved = computed(move || standing.write(&folder));
+		let times_seen = self.deadlines.text();
+		let saved = computed(move || {
+			standing.write(&folder)?;
+			standing::write_times(&folder, &times_seen)
+		});
 		let (standing, movement, number) =
 			(self.standing.clone(), self.movement.clone(), self.number);
 		let moved = computed(move || Ok(movement.of(&standing.model, number, round)));
@@ -476,7 +482,10 @@ impl Peer {
 	async fn fetch(&self, round: u32, peer: u32) -> Result<Arc<Vec<u8>>> {
 		let most = self.form.bytes(&self.layout);
 		let mut why = anyhow!("there is nobody else");
-		for (other, location) in self.others.iter().cycle().take(TRIES * self.others.len()) {
+		let mut others: Vec<_> = self.others.iter().collect();
+		// Whoever did not bring its own may have been killed.
+		others.sort_by_key(|(other, _)| self.missed[*other as usize]);
+		for (other, location) in others.iter().cycle().take(TRIES * others.len()) {
 			let asked = async {
 				let mut stream = self.node.open(location).await?;
 				talk::want(&mut stream, peer, round, most).await

@@ -3,11 +3,18 @@
 use super::movement::{floats, put};
 use crate::outer::Form;
 use anyhow::{bail, Context, Result};
-use std::{fs, io::ErrorKind, path::Path};
+use std::{
+	fs,
+	io::{ErrorKind, Read},
+	path::Path,
+};
 use trainyard_mixing::{Layout, Residual};
+use trainyard_transport::{Deadlines, MOST_TEXT};
 
 /// Its name in the folder of a peer.
 const NAME: &str = "standing";
+/// That of how long updates took.
+const TIMES: &str = "updates.times";
 /// Bytes before the numbers: the round, and how many numbers each part has.
 const HEAD: usize = 28;
 
@@ -42,10 +49,7 @@ impl Standing {
 		bytes.extend_from_slice(&self.round.to_le_bytes());
 		parts.iter().for_each(|part| bytes.extend_from_slice(&(part.len() as u64).to_le_bytes()));
 		parts.iter().for_each(|part| put(&mut bytes, part));
-		let (new, path) = (folder.join("standing.new"), folder.join(NAME));
-		fs::write(&new, bytes)
-			.and_then(|()| fs::rename(&new, &path))
-			.with_context(|| format!("cannot write {}", path.display()))
+		write(folder, NAME, &bytes)
 	}
 
 	/// Reads what a folder has; `None` where there is nothing yet.
@@ -92,9 +96,41 @@ impl Standing {
 	}
 }
 
+/// Writes a file of a folder, whole or not at all.
+fn write(folder: &Path, name: &str, bytes: &[u8]) -> Result<()> {
+	let (new, path) = (folder.join(format!("{name}.new")), folder.join(name));
+	fs::write(&new, bytes)
+		.and_then(|()| fs::rename(&new, &path))
+		.with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Writes down how long updates took: [`Deadlines::text`].
+pub fn write_times(folder: &Path, times: &str) -> Result<()> {
+	write(folder, TIMES, times.as_bytes())
+}
+
+/// Takes note of how long updates took before, where that was written down. What cannot be read is said, and not
+/// known.
+pub fn read_times(folder: &Path, deadlines: &mut Deadlines) {
+	let path = folder.join(TIMES);
+	let mut read = || -> Result<()> {
+		let mut text = String::new();
+		match fs::File::open(&path) {
+			Ok(file) => file.take(MOST_TEXT + 1).read_to_string(&mut text)?,
+			Err(e) if e.kind() == ErrorKind::NotFound => return Ok(()),
+			Err(e) => return Err(e.into()),
+		};
+		Ok(deadlines.remember(&text)?)
+	};
+	if let Err(e) = read() {
+		eprintln!("how long updates took before cannot be read from {}: {e:#}", path.display());
+	}
+}
+
 #[cfg(test)]
 mod tests {
 	use super::*;
+	use std::time::Duration;
 
 	#[test]
 	fn what_was_written_is_there_after_a_restart_and_a_part_of_it_is_refused() {
@@ -119,5 +155,27 @@ mod tests {
 			assert!(Standing::parse(&bytes[..end]).is_err(), "{end}");
 		}
 		assert!(Standing::parse(&[&bytes[..], &[0]].concat()).is_err());
+	}
+
+	#[test]
+	fn who_begins_again_waits_as_long_as_before() {
+		let folder = std::env::temp_dir().join(format!("times-{}", std::process::id()));
+		fs::create_dir_all(&folder).unwrap();
+		let [first, least, most] = [3_370, 250, 60_000].map(Duration::from_millis);
+		let fresh = || Deadlines::new(first, least, most);
+		let limit = || {
+			let mut deadlines = fresh();
+			read_times(&folder, &mut deadlines);
+			deadlines.limit(0)
+		};
+		assert_eq!(limit(), first, "nothing is known yet");
+		let mut before = fresh();
+		[210, 190, 340].map(Duration::from_millis).into_iter().for_each(|time| before.seen(time));
+		write_times(&folder, &before.text()).unwrap();
+		assert_eq!(limit(), before.limit(0));
+		assert!(limit() < first);
+		fs::write(folder.join(TIMES), "no times").unwrap();
+		assert_eq!(limit(), first);
+		fs::remove_dir_all(&folder).unwrap();
 	}
 }

@@ -117,7 +117,7 @@ impl ClaimArgs {
 		let location =
 			location.with_context(|| format!("{} says nowhere to reach it", payer.account))?;
 		let node = Node::bind(Endpoint::new(SecretKey::generate())).await?;
-		let contact = Contact::new(node, Patience::default());
+		let contact = Contact::new(node, Patience::default(), None);
 		let path = model_path(ticket.swarm, &ticket.own, &signed.digest(&board.genesis()));
 		let part = self.dir.join("claims").join(format!("{}.part", hex::encode(ticket.own)));
 		let expected = Expected::Model { root: ticket.own, bytes: models.layout().size };
