@@ -1,7 +1,7 @@
 //! What a replica says that a task results in, and its commitment to that.
 
 use crate::{
-	spec::{Form, TaskSpec},
+	spec::{File, Form, TaskSpec},
 	state::StateId,
 	TaskId, H256,
 };
@@ -57,7 +57,9 @@ impl Claim {
 				let Some(count) = spec.leaves() else { return false };
 				let input = StateId::Bytes(spec.input).leaf();
 				let last = count.saturating_sub(1);
-				merkle::verify(&self.root, &input, 0, count, &ends.first)
+				let fits = |file: &File| file.bytes <= spec.limits.state;
+				self.output.file().is_none_or(fits)
+					&& merkle::verify(&self.root, &input, 0, count, &ends.first)
 					&& merkle::verify(&self.root, &self.output.leaf(), last, count, &ends.last)
 			}
 			Form::Map { .. } => {
@@ -91,10 +93,24 @@ pub fn commitment<AccountId: Encode>(
 		.into()
 }
 
+/// Returns the commitment of somebody who will show that the record of an index in a claim of a map is false:
+/// `blake2_256(SCALE("trainyard/task/refute/v1", genesis_hash, task, account, claim: u8, index: u32, salt))`.
+pub fn refutation<AccountId: Encode>(
+	genesis: &H256,
+	task: TaskId,
+	account: &AccountId,
+	(claim, index): (u8, u32),
+	salt: &[u8; 32],
+) -> H256 {
+	(b"trainyard/task/refute/v1", genesis, task, account, claim, index, salt)
+		.using_encoded(blake2_256)
+		.into()
+}
+
 #[cfg(test)]
 mod tests {
 	use super::*;
-	use crate::{spec::testing, Descent, File, Trace};
+	use crate::{spec::testing, Descent, Trace};
 
 	#[test]
 	fn a_claim_is_bound_to_input_and_output() {
@@ -167,6 +183,14 @@ mod tests {
 		bytes.extend([1, 1 << 2, 5]);
 		bytes.extend([4; 32]);
 		let made = commitment(&H256([1; 32]), 7, &[9u8; 32], &claim, &[4; 32]);
+		assert_eq!(made, H256(blake2_256(&bytes)));
+		let mut bytes = b"trainyard/task/refute/v1".to_vec();
+		bytes.extend([1; 32]);
+		bytes.extend(7u32.to_le_bytes());
+		bytes.extend([9u8; 32]);
+		bytes.extend([3, 2, 1, 0, 0]);
+		bytes.extend([4; 32]);
+		let made = refutation(&H256([1; 32]), 7, &[9u8; 32], (3, 258), &[4; 32]);
 		assert_eq!(made, H256(blake2_256(&bytes)));
 	}
 }

@@ -34,7 +34,7 @@ pub mod views;
 pub use claim::{Claim, Ends};
 pub use descent::{Descent, Narrowed, Nodes, FAN, FAN_LEVELS};
 pub use spec::{Bounds, File, Form, Limits, TaskSpec, TaskTerms};
-pub use state::{Fault, StateId};
+pub use state::{Call, Fault, StateId};
 pub use trace::Trace;
 pub use trainyard_protocol::H256;
 

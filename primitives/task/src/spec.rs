@@ -11,13 +11,13 @@ use trainyard_protocol::{
 };
 
 /// Most bytes of a module: it travels in a transaction together with a state.
-pub const MAX_MODULE: u32 = 256 * 1024;
-/// Most bytes of a state, so of the input of a task in steps, and of what a map is handed.
-pub const MAX_STATE: u32 = 512 * 1024;
+pub const MAX_MODULE: u32 = 64 * 1024;
+/// Most bytes of a state, so of an input.
+pub const MAX_STATE: u32 = 64 * 1024;
 /// Most steps: with the first state the leaves of a trace are at most 2^21, three moves of a dispute.
 pub const MAX_STEPS: u32 = (1 << 21) - 1;
 /// Most pages of 64 KiB of a step's memory.
-pub const MAX_PAGES: u32 = 256;
+pub const MAX_PAGES: u32 = 128;
 /// Most replicas.
 pub const MAX_REPLICAS: u8 = 8;
 /// All of the chances of an audit.
@@ -94,7 +94,7 @@ pub enum Form {
 		/// How often.
 		steps: u32,
 	},
-	/// Each index by itself, [with the input](crate::state::map_argument), to a
+	/// Each index by itself, [with the input](crate::state::Call::Map), to a
 	/// [record](crate::state::record). The output is the file of all records in their order.
 	Map {
 		/// How many indices.
@@ -179,7 +179,7 @@ pub struct Bounds {
 pub enum TaskFault {
 	/// A module has 1 to [`MAX_MODULE`] bytes.
 	Module,
-	/// An input has 1 byte at least, and no more than a state; of a map four less, for the index.
+	/// An input has 1 byte at least, and no more than a state.
 	Input,
 	/// There is one step at least, and [`MAX_STEPS`] at most.
 	Steps,
@@ -213,14 +213,14 @@ pub enum TaskFault {
 impl fmt::Display for TaskFault {
 	fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 		f.write_str(match self {
-			Self::Module => "a module has 1 byte to 256 KiB",
+			Self::Module => "a module has 1 byte to 64 KiB",
 			Self::Input => "the input has 1 byte at least and fits in a state",
 			Self::Steps => "there are 1 to 2,097,151 steps",
 			Self::Count => "there is an index, and all records are less than 4 GiB",
 			Self::Record => "a record has 1 byte at least and no more than a state",
-			Self::State => "a state has 512 KiB at most",
+			Self::State => "a state has 64 KiB at most",
 			Self::Fuel => "a step has fuel, and no more than the chain allows",
-			Self::Pages => "a step has 1 to 256 pages of memory",
+			Self::Pages => "a step has 1 to 128 pages of memory",
 			Self::Replicas => "there are 1 to 8 replicas",
 			Self::Reward => "a replica earns something",
 			Self::Audit => "the chance of an audit is 1 to 1,000 thousandths",
@@ -295,20 +295,15 @@ impl TaskSpec {
 		ensure(state <= MAX_STATE, TaskFault::State)?;
 		ensure((1..=bounds.fuel).contains(&fuel), TaskFault::Fuel)?;
 		ensure((1..=MAX_PAGES).contains(&pages), TaskFault::Pages)?;
-		let index = match self.form {
-			Form::Step { steps } => {
-				ensure((1..=MAX_STEPS).contains(&steps), TaskFault::Steps)?;
-				0
-			}
+		match self.form {
+			Form::Step { steps } => ensure((1..=MAX_STEPS).contains(&steps), TaskFault::Steps)?,
 			Form::Map { count, most } => {
 				ensure((1..=state).contains(&most), TaskFault::Record)?;
 				let fits = self.records().is_some_and(|bytes| u32::try_from(bytes).is_ok());
 				ensure(count > 0 && fits, TaskFault::Count)?;
-				4
 			}
-		};
-		let handed = self.input.bytes.saturating_add(index);
-		ensure(self.input.bytes > 0 && handed <= state, TaskFault::Input)
+		}
+		ensure((1..=state).contains(&self.input.bytes), TaskFault::Input)
 	}
 }
 
@@ -423,7 +418,7 @@ mod tests {
 		fails(&steps, |s| s.module.bytes = MAX_MODULE + 1, TaskFault::Module);
 		fails(&steps, |s| s.input.bytes = 0, TaskFault::Input);
 		fails(&steps, |s| s.input.bytes = 65, TaskFault::Input);
-		fails(&map, |s| s.input.bytes = 61, TaskFault::Input);
+		fails(&map, |s| s.input.bytes = 65, TaskFault::Input);
 		fails(&steps, |s| s.form = Form::Step { steps: 0 }, TaskFault::Steps);
 		fails(&steps, |s| s.form = Form::Step { steps: MAX_STEPS + 1 }, TaskFault::Steps);
 		fails(&map, |s| s.form = Form::Map { count: 0, most: 8 }, TaskFault::Count);

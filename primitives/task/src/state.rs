@@ -86,13 +86,21 @@ impl Begin<'_> {
 	}
 }
 
-/// Returns what the module of a map is handed for an index: the index in four bytes, little endian, and
-/// the input.
-pub fn map_argument(index: u32, input: &[u8]) -> Vec<u8> {
-	let mut bytes = Vec::with_capacity(input.len().saturating_add(4));
-	bytes.extend_from_slice(&index.to_le_bytes());
-	bytes.extend_from_slice(input);
-	bytes
+/// What a machine is asked to execute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Call<'a> {
+	/// `step` of a state.
+	Step {
+		/// The state.
+		state: &'a [u8],
+	},
+	/// `map` of an index.
+	Map {
+		/// The input of the task.
+		input: &'a [u8],
+		/// The index.
+		index: u32,
+	},
 }
 
 /// Returns the record of what an index came to: the length of the output in four bytes, little endian, the
