@@ -5,7 +5,7 @@ use crate::{
 	names::{Allowed, Filtered},
 	protocol,
 	provider::{Provider, Shelf},
-	serve::{self, Limits, Serving},
+	serve::{self, Accepted, Limits, Serving},
 };
 use iroh::{
 	dns::DnsResolver,
@@ -119,6 +119,7 @@ pub struct Node {
 	relay: Option<Relay>,
 	relays: RelayMap,
 	connections: Arc<Mutex<HashMap<EndpointId, Slot>>>,
+	accepted: Accepted,
 	_closes: Arc<Closes>,
 }
 
@@ -197,7 +198,14 @@ impl Node {
 
 	fn of(endpoint: Endpoint, relay: Option<Relay>, relays: RelayMap) -> Self {
 		let _closes = Arc::new(Closes(endpoint.clone()));
-		Self { endpoint, relay, relays, connections: Arc::default(), _closes }
+		Self {
+			endpoint,
+			relay,
+			relays,
+			connections: Arc::default(),
+			accepted: Accepted::default(),
+			_closes,
+		}
 	}
 
 	/// Returns the key by which others know it.
@@ -225,7 +233,7 @@ impl Node {
 	/// Serves what is on `shelf` to whoever connects, until the returned value is dropped, which hands out
 	/// streams for another protocol.
 	pub fn serve(&self, shelf: Arc<dyn Shelf>, limits: Limits) -> Serving {
-		serve::start(self.endpoint.clone(), Provider::new(shelf), limits)
+		serve::start(self.endpoint.clone(), Provider::new(shelf), limits, self.accepted.clone())
 	}
 
 	/// Opens a stream for another protocol.
@@ -260,6 +268,14 @@ impl Node {
 		if let Some(connection) = self.slot(id).lock().await.take() {
 			connection.close(VarInt::from_u32(0), b"forgotten");
 		}
+	}
+
+	/// Ends all connections with an endpoint, also those that it opened: whoever knows that it is elsewhere by now
+	/// reaches it there. As long as one of them lasts, iroh sends even what begins a new one to the address that was
+	/// good for the others, and one that a killed process opened lasts until it is idle for long.
+	pub async fn moved(&self, id: EndpointId) {
+		self.accepted.close(id);
+		self.forget(id).await;
 	}
 
 	/// Returns a connection, and whether it is a new one. It is where `fresh`.

@@ -148,8 +148,50 @@ impl Drop for Seat {
 	}
 }
 
+/// Connections that others opened, as long as they are served.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Accepted(Arc<Mutex<HashMap<usize, Connection>>>);
+
+impl Accepted {
+	fn locked(&self) -> std::sync::MutexGuard<'_, HashMap<usize, Connection>> {
+		self.0.lock().unwrap_or_else(PoisonError::into_inner)
+	}
+
+	/// Takes note of a connection until the returned value is dropped.
+	fn note(&self, connection: &Connection) -> Noted {
+		let id = connection.stable_id();
+		self.locked().insert(id, connection.clone());
+		Noted { all: self.clone(), id }
+	}
+
+	/// Ends all that this endpoint opened.
+	pub(crate) fn close(&self, of: EndpointId) {
+		let all = self.locked();
+		for connection in all.values().filter(|connection| connection.remote_id() == of) {
+			connection.close(VarInt::from_u32(0), b"forgotten");
+		}
+	}
+}
+
+/// A connection that is served.
+struct Noted {
+	all: Accepted,
+	id: usize,
+}
+
+impl Drop for Noted {
+	fn drop(&mut self) {
+		self.all.locked().remove(&self.id);
+	}
+}
+
 /// Serves until the returned value is dropped.
-pub(crate) fn start(endpoint: Endpoint, provider: Provider, limits: Limits) -> Serving {
+pub(crate) fn start(
+	endpoint: Endpoint,
+	provider: Provider,
+	limits: Limits,
+	accepted: Accepted,
+) -> Serving {
 	let (to, incoming) = mpsc::channel(limits.connections.max(1));
 	let task = tokio::spawn(async move {
 		let seats = Seats::default();
@@ -168,10 +210,14 @@ pub(crate) fn start(endpoint: Endpoint, provider: Provider, limits: Limits) -> S
 				_ => None,
 			};
 			let server = Server { provider: provider.clone(), limits, to: to.clone(), address };
+			let accepted = accepted.clone();
 			connections.spawn(async move {
 				let _seat = seat;
 				match tokio::time::timeout(limits.first_byte, connecting).await {
-					Ok(Ok(connection)) => server.connection(connection).await,
+					Ok(Ok(connection)) => {
+						let _noted = accepted.note(&connection);
+						server.connection(connection).await;
+					}
 					Ok(Err(e)) => debug!("a connection was not made: {e}"),
 					Err(_) => debug!("a connection was not made in time"),
 				}

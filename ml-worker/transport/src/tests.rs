@@ -339,6 +339,40 @@ async fn who_began_again_is_asked_by_a_new_connection_once_the_old_one_is_forgot
 	client.forget(key(9).public()).await;
 }
 
+/// Each of two has opened a connection to the other, as peers of a swarm do, when one is killed: that tells nobody.
+/// It begins again at another port.
+#[tokio::test(flavor = "multi_thread")]
+async fn who_was_killed_is_reached_elsewhere_once_it_is_known_that_it_moved() {
+	let shelf = || std::sync::Arc::new(crate::testing::Files::default());
+	let client = node(2).await;
+	let mut serving = client.serve(shelf(), Limits::default());
+	let before = {
+		let to = here(&client);
+		let process = tokio::runtime::Runtime::new().unwrap();
+		let (says, said) = tokio::sync::oneshot::channel();
+		process.spawn(async move {
+			let killed = node(1).await;
+			let _serving = killed.serve(shelf(), Limits::default());
+			let mut stream = killed.open(&to).await.unwrap();
+			stream.write_all(b"question").await.unwrap();
+			says.send(here(&killed)).unwrap();
+			std::future::pending::<()>().await;
+		});
+		let before = said.await.unwrap();
+		let asked = serving.incoming.recv().await.unwrap();
+		assert_eq!(asked.from, before.id);
+		client.open(&before).await.unwrap();
+		process.shutdown_background();
+		before
+	};
+	let again = node(1).await;
+	let _serving = again.serve(shelf(), Limits::default());
+	let now = here(&again);
+	assert!(now.id == before.id && now.addresses != before.addresses);
+	client.moved(now.id).await;
+	client.open(&now).await.unwrap();
+}
+
 #[tokio::test]
 async fn who_cannot_be_reached_is_said_to_be_so() {
 	let client = node(1).await;

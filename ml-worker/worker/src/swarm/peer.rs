@@ -588,10 +588,14 @@ impl<B: Board> Peer<B> {
 			let is_elsewhere = moved.iter().any(|before| before.id == location.id);
 			tokio::spawn(async move {
 				if is_elsewhere {
-					contact.node().forget(location.id).await;
+					contact.node().moved(location.id).await;
 				}
 				let answer = contact.ask(&location, &hello, missed).await;
 				let mut standing = standing.lock().unwrap_or_else(PoisonError::into_inner);
+				// It moved meanwhile, and is asked there.
+				if !standing.is_at(&who, &location) {
+					return;
+				}
 				match answer {
 					Ok(Answer::Here { models, slices }) => {
 						standing.answered(&who, Instant::now(), models, slices);

@@ -73,7 +73,8 @@ impl Standing {
 			if known.location != location {
 				moved.extend(known.location.take());
 				(known.location, known.missed, known.aside) = (location, 0, None);
-				known.answered = None;
+				// Whoever is being asked where it was is asked again where it is.
+				(known.answered, known.asking) = (None, false);
 			}
 		}
 		for (account, known) in &mut self.known {
@@ -101,6 +102,11 @@ impl Standing {
 			}
 		}
 		due
+	}
+
+	/// Returns whether somebody is here, as far as is known by now.
+	pub fn is_at(&self, who: &AccountId32, location: &Location) -> bool {
+		self.known.get(who).is_some_and(|known| known.location.as_ref() == Some(location))
 	}
 
 	/// Takes note that somebody answered, with what it has.
@@ -234,7 +240,13 @@ mod tests {
 		assert!(standing.due(now).is_empty());
 		let before = place(&peer).unwrap();
 		peer.roles = 1;
-		assert_eq!(standing.are(&[peer], &account(3), place), [before]);
+		assert_eq!(standing.are(&[peer.clone()], &account(3), place), [before.clone()]);
+		assert_eq!(names(standing.due(now)), [1]);
+		assert!(standing.is_at(&account(1), &place(&peer).unwrap()));
+		assert!(!standing.is_at(&account(1), &before), "what comes of the question there is old");
+		// Also while it is being asked where it was.
+		peer.roles = 2;
+		standing.are(&[peer], &account(3), place);
 		assert_eq!(names(standing.due(now)), [1]);
 	}
 
