@@ -54,6 +54,9 @@ pub trait Board: Send + Sync + 'static {
 	/// Returns the height of the best block.
 	fn height(&self) -> impl Future<Output = Result<BlockNumber, BoardError>> + Send;
 
+	/// Returns the height of the last block that is final: no other one takes the place of it or of those below it.
+	fn last_final(&self) -> impl Future<Output = Result<BlockNumber, BoardError>> + Send;
+
 	/// Returns the swarm.
 	fn swarm(&self) -> impl Future<Output = Result<SwarmView, BoardError>> + Send;
 

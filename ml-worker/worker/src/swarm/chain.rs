@@ -54,6 +54,10 @@ impl Board for OnChain {
 		Ok(self.sender.chain().head().await?.number)
 	}
 
+	async fn last_final(&self) -> Result<BlockNumber, BoardError> {
+		Ok(self.sender.chain().finalized().await?.number)
+	}
+
 	async fn swarm(&self) -> Result<SwarmView, BoardError> {
 		self.sender.chain().swarm(self.id).await?.ok_or(BoardError::Unknown(self.id))
 	}

@@ -39,7 +39,7 @@ pub mod service;
 pub mod standing;
 mod telling;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 pub mod ticket;

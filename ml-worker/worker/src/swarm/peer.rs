@@ -94,6 +94,14 @@ pub enum PeerError {
 	/// The location does not fit on chain.
 	#[error("the location {0} has more than 256 bytes: name fewer addresses with --iroh-address")]
 	LongLocation(String),
+	/// Something that somebody else has is needed and did not come. The turn ends, and a later one tries again.
+	#[error("{who}: {why}")]
+	DidNotCome {
+		/// Whose it is.
+		who: AccountId32,
+		/// What is missing.
+		why: &'static str,
+	},
 	/// A thread of this process ended early.
 	#[error("a computation ended early: {0}")]
 	Thread(#[from] tokio::task::JoinError),

@@ -27,8 +27,8 @@ use trainyard_program::spec::{Activation, DataFormat, JobSpec, Model, Optimizer}
 use trainyard_protocol::{
 	job::{Balance, BlockNumber},
 	swarm::{
-		self, role, Averaging, Brought, Curve, Moment, Pace, Payer, Plan, Reward, Stage, Stages,
-		SwarmId, MAX_ANNOUNCED,
+		self, role, Averaging, Brought, Curve, Moment, OuterRule, Pace, Payer, Plan, Reward, Stage,
+		Stages, SwarmId, MAX_ANNOUNCED,
 	},
 	Text, H256,
 };
@@ -38,6 +38,20 @@ use trainyard_transport::{EndpointId, Location, Node, SecretKey};
 const FEATURES: usize = 8;
 /// Genesis of the chain in memory.
 pub const GENESIS: H256 = H256::repeat_byte(0x42);
+
+/// Outer steps of ten blocks for training and ten for vouching.
+pub const RULE: OuterRule = OuterRule {
+	picks: 512,
+	bits: 4,
+	keep: 950,
+	rate: 1_000,
+	momentum: 500,
+	clip: Some(2_000),
+	trim: 0,
+	inner: 20,
+	train: 10,
+	vouch: 10,
+};
 
 /// An account that only tests have.
 pub fn account(n: u8) -> AccountId32 {
@@ -110,6 +124,10 @@ pub struct World {
 	pub commitments: Vec<(AccountId32, H256)>,
 	pub said: Vec<(AccountId32, u32, Said, [u8; 32])>,
 	pub steps: BTreeMap<u32, Vec<Contribution>>,
+	/// The last block that is final.
+	pub last_final: BlockNumber,
+	/// Outer steps whose contributions were asked for.
+	pub asked: Vec<u32>,
 	/// Whether no block comes with a call.
 	pub stands: bool,
 }
@@ -187,6 +205,8 @@ impl Memory {
 			commitments: vec![],
 			said: vec![],
 			steps: BTreeMap::new(),
+			last_final: 0,
+			asked: vec![],
 			stands: false,
 		})))
 	}
@@ -250,6 +270,10 @@ impl Board for Seat {
 		Ok(self.world.world().height)
 	}
 
+	async fn last_final(&self) -> Result<BlockNumber, BoardError> {
+		Ok(self.world.world().last_final)
+	}
+
 	async fn swarm(&self) -> Result<SwarmView, BoardError> {
 		Ok(self.world.world().view.clone())
 	}
@@ -261,7 +285,8 @@ impl Board for Seat {
 	}
 
 	async fn step(&self, step: u32) -> Result<Vec<Contribution>, BoardError> {
-		let world = self.world.world();
+		let mut world = self.world.world();
+		world.asked.push(step);
 		Ok(world.steps.get(&step).cloned().unwrap_or_default())
 	}
 

@@ -29,6 +29,7 @@ use std::{
 	sync::Arc,
 };
 use trainyard_client::AccountId32;
+use trainyard_mixing::Update;
 use trainyard_program::spec::CheckedSpec;
 use trainyard_protocol::{swarm::OuterRule, H256};
 
@@ -39,6 +40,10 @@ pub struct Outer {
 	position: OuterPosition,
 	/// What it does about the step whose training is over.
 	review: Review,
+	/// Updates of the step that was looked at last.
+	read: ReadUpdates,
+	/// What counts of steps below this one changes no more.
+	settled: u32,
 	/// Whose contributions to which steps others say are false, and who says so.
 	accused: BTreeMap<(u32, AccountId32), BTreeSet<AccountId32>>,
 	/// Whose contributions it computed again, and whether that came to the same.
@@ -59,6 +64,28 @@ struct Review {
 	unserved: BTreeSet<AccountId32>,
 }
 
+/// Updates that were read, of one step: as many as can contribute to it.
+#[derive(Default)]
+struct ReadUpdates {
+	step: u32,
+	/// By their roots; none where the bytes are no update.
+	updates: BTreeMap<H256, Option<Arc<Update>>>,
+}
+
+impl ReadUpdates {
+	/// Returns those of this step, and forgets those of any other.
+	fn of(&mut self, step: u32) -> &mut BTreeMap<H256, Option<Arc<Update>>> {
+		if self.step != step {
+			*self = Self { step, updates: BTreeMap::new() };
+		}
+		&mut self.updates
+	}
+
+	fn clear(&mut self) {
+		self.updates.clear();
+	}
+}
+
 impl Outer {
 	/// Opens the folder of a peer.
 	pub fn open(
@@ -72,6 +99,8 @@ impl Outer {
 			files: OuterFiles::open(&folder.join("outer"))?,
 			position: OuterPosition::open(folder)?,
 			review: Review::default(),
+			read: ReadUpdates::default(),
+			settled: 0,
 			accused: BTreeMap::new(),
 			replayed: BTreeMap::new(),
 			alarmists: BTreeSet::new(),

@@ -17,14 +17,6 @@ use trainyard_proof::hash;
 use trainyard_protocol::{swarm, H256};
 use trainyard_transport::Source;
 
-/// What came of it.
-pub(super) enum Replayed {
-	/// It came to the same, or not.
-	Done(bool),
-	/// Something that is needed did not come.
-	Not(&'static str),
-}
-
 impl<B: Board> Peer<B> {
 	/// Looks at a contribution of the last steps that others say is false, if there is one at which this peer did not
 	/// look: at that first of which most say it.
@@ -45,51 +37,53 @@ impl<B: Board> Peer<B> {
 		};
 		let contributions = self.service.board().step(step).await?;
 		let one = contributions.into_iter().find(|one| one.peer == who);
-		let found = match &one {
-			Some(one) => self.replay(step, one, seed).await?,
+		let replayed = match &one {
+			Some(one) => self.replay(step, one, seed).await,
 			// What is forgotten by the chain, or never was there.
-			None => Replayed::Not("the chain knows no such contribution"),
+			None => {
+				let why = "cannot be computed again: the chain knows no such contribution";
+				Err(PeerError::DidNotCome { who, why })
+			}
 		};
-		match found {
-			Replayed::Done(right) => {
-				if right {
-					self.outer()?.alarmists.extend(accusers);
-				}
-				Ok(Turn::Replayed { step, who, right })
-			}
-			Replayed::Not(why) => {
+		match &replayed {
+			Ok(true) => self.outer()?.alarmists.extend(accusers),
+			Err(PeerError::DidNotCome { .. }) => {
 				self.outer()?.accused.remove(&(step, who));
-				Ok(Turn::Failed { who, why: format!("cannot be computed again: {why}") })
 			}
+			_ => {}
 		}
+		Ok(Turn::Replayed { step, who, right: replayed? })
 	}
 
-	/// Computes a contribution again. Where it is false nobody of this account is vouched for any more, and others are
-	/// told.
+	/// Computes a contribution again, and returns whether it came to the same. Where it is false nobody of this account
+	/// is vouched for any more, and others are told.
 	pub(super) async fn replay(
 		&mut self,
 		step: u32,
 		one: &Contribution,
 		seed: &H256,
-	) -> Result<Replayed, PeerError> {
+	) -> Result<bool, PeerError> {
 		let (who, brought) = (one.peer, one.brought);
+		let missing = |why| PeerError::DidNotCome { who, why };
 		let seen = self.service.seen();
 		let Some(peer) = seen.peers.iter().find(|peer| peer.account == who) else {
-			return Ok(Replayed::Not("it has left"));
+			return Err(missing("cannot be computed again: it has left"));
 		};
 		let Some(slice) = self.slice_under(&brought.data).await? else {
-			return Ok(Replayed::Not("nobody gives its rows"));
+			return Err(missing("cannot be computed again: nobody gives its rows"));
 		};
 		let bytes = self.outer()?.frame.kept_bytes();
 		if one.before != H256::zero() && !self.bring(one.before, bytes, &[who]).await? {
-			return Ok(Replayed::Not("nobody gives what it kept before"));
+			return Err(missing("cannot be computed again: nobody gives what it kept before"));
 		}
 		let base = self.outer()?.position.base(brought.base);
 		let (Some(kept), Some(base)) = (self.kept_under(&one.before)?, base) else {
-			return Ok(Replayed::Not("what it kept before is not of this swarm"));
+			return Err(missing(
+				"cannot be computed again: what it kept before is not of this swarm",
+			));
 		};
 		let Some((model, _)) = self.model_of(&base)? else {
-			return Ok(Replayed::Not("its model is not here"));
+			return Err(missing("cannot be computed again: its model is not here"));
 		};
 		let same = (base.model, base.velocity) == (brought.model, brought.velocity);
 		let seed = swarm::noise(seed, &peer.key, brought.base);
@@ -117,7 +111,7 @@ impl<B: Board> Peer<B> {
 			self.standing().drop_for(&who, &why);
 		}
 		self.save_outer()?;
-		Ok(Replayed::Done(right))
+		Ok(right)
 	}
 
 	/// Returns whether somebody serves a slice with this content hash, or this peer has it.

@@ -3,10 +3,11 @@
 use super::steps::{Frame, Kept};
 use crate::swarm::{
 	learner::plain,
-	peer::{Options, Peer, Turn},
-	testing::{account, drive, open, options, slices, template, Memory, Seat},
+	peer::{Options, Peer, PeerError, Turn},
+	testing::{account, drive, open, options, slices, template, Memory, Seat, RULE},
 };
-use std::path::Path;
+use std::{path::Path, sync::Arc};
+use trainyard_client::swarm::Contribution;
 use trainyard_engine::{Engine, TensorMap};
 use trainyard_mixing::{Counted, Residual, Update};
 use trainyard_program::lower::OPTIMIZER_PREFIX;
@@ -15,19 +16,6 @@ use trainyard_protocol::{
 	H256,
 };
 use trainyard_transport::Shelf;
-
-const RULE: OuterRule = OuterRule {
-	picks: 512,
-	bits: 4,
-	keep: 950,
-	rate: 1_000,
-	momentum: 500,
-	clip: Some(2_000),
-	trim: 0,
-	inner: 20,
-	train: 10,
-	vouch: 10,
-};
 
 fn chain() -> Memory {
 	chain_with(false)
@@ -351,6 +339,70 @@ async fn where_blocks_give_way_to_others_the_model_is_computed_again() {
 	assert!(turns.contains(&(0, Turn::WentBack(0))));
 	let after = models_of(&chain, &mut peers, 1).await;
 	assert!(after.iter().all(|model| *model == after[0]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_final_is_not_asked_for_again_and_what_was_not_is() {
+	let dir = tempfile::tempdir().unwrap();
+	let chain = chain();
+	let mut peers = peers(&chain, dir.path(), 2, 0.0).await;
+	for step in 0..2 {
+		one_step(&chain, &mut peers, step).await;
+	}
+	to(&chain, 2, true);
+	drive(&mut peers, |_, _| has_contributed(&chain, 2, 2)).await;
+	let mut turn = async |last_final| {
+		{
+			let mut world = chain.world();
+			(world.last_final, world.asked) = (last_final, vec![]);
+		}
+		peers[0].turn().await.unwrap();
+		chain.world().asked.clone()
+	};
+	let began = 1;
+	// Of these blocks any may give way.
+	assert_eq!(turn(0).await, [0, 1, 2]);
+	assert_eq!(turn(0).await, [0, 1, 2]);
+	// Step 0 is over in the first block of step 1; step 1 is not, one block before its end.
+	assert_eq!(turn(began + RULE.blocks()).await, [0, 1, 2]);
+	assert_eq!(turn(began + 2 * RULE.blocks() - 1).await, [1, 2]);
+	assert_eq!(turn(began + 2 * RULE.blocks()).await, [1, 2]);
+	assert_eq!(turn(began + 2 * RULE.blocks()).await, [2], "the present one, for the turn itself");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_update_is_read_once_in_a_step_and_not_kept_longer() {
+	let dir = tempfile::tempdir().unwrap();
+	let chain = chain();
+	let mut peers = peers(&chain, dir.path(), 3, 0.0).await;
+	one_step(&chain, &mut peers, 0).await;
+	let read = |peer: &Peer<Seat>| {
+		let read = &peer.outer.as_ref().unwrap().read;
+		let all = read.updates.iter().map(|(root, update)| (*root, update.clone().unwrap()));
+		(read.step, all.collect::<Vec<_>>())
+	};
+	let (step, before) = read(&peers[0]);
+	assert_eq!((step, before.len()), (0, 3));
+	peers[0].turn().await.unwrap();
+	let (_, after) = read(&peers[0]);
+	for ((root, before), (same, after)) in before.iter().zip(&after) {
+		assert!(root == same && Arc::ptr_eq(before, after));
+	}
+	// What is not here any more cannot be served: it is not vouched for from memory.
+	let own = peers[0].outer.as_ref().unwrap().position().sent[0].1;
+	let lost = before.iter().map(|(root, _)| *root).find(|root| *root != own).unwrap();
+	let outer = peers[0].outer.as_ref().unwrap();
+	let one = {
+		let world = chain.world();
+		let seal_of = |one: &Contribution| outer.position().root_under(&one.brought.sealed);
+		world.steps[&0].iter().find(|one| seal_of(one) == Some(lost)).cloned().unwrap()
+	};
+	std::fs::remove_file(outer.files().path(&lost)).unwrap();
+	let found = peers[0].update_of(0, &one);
+	assert!(matches!(found, Err(PeerError::DidNotCome { who, .. }) if who == one.peer));
+	let models = models_of(&chain, &mut peers, 1).await;
+	assert!(models.iter().all(|model| *model == models[0]));
+	assert!(peers.iter().all(|peer| read(peer).1.is_empty()));
 }
 
 /// Whoever is first in a step that still trains can say anything of the model with which that begins.

@@ -4,7 +4,6 @@
 use super::{
 	position::{Base, Pending},
 	steps::Kept,
-	vouching::Found,
 	Outer,
 };
 use crate::swarm::{
@@ -22,7 +21,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use tracing::warn;
 use trainyard_client::{swarm::Contribution, AccountId32};
 use trainyard_engine::TensorMap;
-use trainyard_mixing::Counted;
+use trainyard_mixing::{Counted, Update};
 use trainyard_program::lower::OPTIMIZER_PREFIX;
 use trainyard_proof::hash;
 use trainyard_protocol::{
@@ -84,6 +83,15 @@ impl<B: Board> Peer<B> {
 		rule: OuterRule,
 		seen: Arc<Seen>,
 	) -> Result<Turn, PeerError> {
+		match self.turn_of(rule, seen).await {
+			Err(PeerError::DidNotCome { who, why }) => {
+				Ok(Turn::Failed { who, why: why.to_owned() })
+			}
+			turn => turn,
+		}
+	}
+
+	async fn turn_of(&mut self, rule: OuterRule, seen: Arc<Seen>) -> Result<Turn, PeerError> {
 		let Some(seed) = seen.swarm.seed else { return Ok(Turn::Nothing) };
 		let moment = rule.moment(seen.swarm.began, seen.height);
 		self.look_at_pending(&seen)?;
@@ -186,27 +194,21 @@ impl<B: Board> Peer<B> {
 				of: contributions.len(),
 			}));
 		}
-		let missing = self.gather(last.step, &contributions, counted).await?;
-		if let Some(who) = missing {
-			// Who cannot compute the model takes it from others, as soon as they have it.
-			if seen.swarm.steps.last().is_some_and(|newest| *newest > last.step) {
-				if let Some(turn) = self.join_majority(seen, last.step.saturating_add(1)).await? {
-					return Ok(Some(turn));
-				}
+		match self.gather(last.step, &contributions, counted).await {
+			Ok(()) => {}
+			Err(missing @ PeerError::DidNotCome { .. }) => {
+				// Who cannot compute the model takes it from others, as soon as they have it.
+				let is_newer = seen.swarm.steps.last().is_some_and(|newest| *newest > last.step);
+				let from = last.step.saturating_add(1);
+				let joined = if is_newer { self.join_majority(seen, from).await? } else { None };
+				return joined.map(Some).ok_or(missing);
 			}
-			let why = "nobody gave its update, which counts".to_owned();
-			return Ok(Some(Turn::Failed { who, why }));
+			Err(e) => return Err(e),
 		}
 		let Some((model, velocity)) = self.model_of(&last)? else {
 			return self.begin_outer(step, seen).await.map(Some);
 		};
-		let updates = match self.counted(last.step, &contributions, counted)? {
-			Ok(updates) => updates,
-			Err(who) => {
-				let why = "its update, which counts, is not on the disk any more".to_owned();
-				return Ok(Some(Turn::Failed { who, why }));
-			}
-		};
+		let updates = self.counted(last.step, &contributions, counted)?;
 		let of = updates.len();
 		let frame = self.outer()?.frame.clone();
 		let (model, velocity) =
@@ -219,15 +221,27 @@ impl<B: Board> Peer<B> {
 
 	/// Looks whether what the last models were computed from is still on chain: blocks of the last heights may give
 	/// way to others. Goes back where not. Where what counts of the step before begins with another model than this
-	/// peer has, it takes that of the others.
+	/// peer has, it takes that of the others. What was looked at once its blocks were final is not asked for again.
 	async fn look_for_changes(&mut self, seen: &Arc<Seen>) -> Result<Option<Turn>, PeerError> {
-		let bases = self.outer()?.position.bases.clone();
-		for (at, pair) in bases.windows(2).enumerate() {
-			let [before, after] = pair else { continue };
+		let Averaging::Outer(rule) = seen.swarm.plan.averaging else { return Ok(None) };
+		let outer = self.outer()?;
+		let (bases, settled) = (outer.position.bases.clone(), outer.settled);
+		let may_change = |at: usize, before: &Base, after: &Base| {
 			let is_known = seen.swarm.steps.first().is_some_and(|first| *first <= before.step);
-			if after.of.is_none() || !is_known || at.saturating_add(LOOKED_AT) < bases.len() {
-				continue;
-			}
+			let is_late = at.saturating_add(LOOKED_AT) >= bases.len();
+			after.of.is_some() && is_known && is_late && before.step >= settled
+		};
+		let pairs = bases.windows(2).enumerate().filter_map(|(at, pair)| match pair {
+			[before, after] if may_change(at, before, after) => Some((at, *before, *after)),
+			_ => None,
+		});
+		let pairs: Vec<(usize, Base, Base)> = pairs.collect();
+		if pairs.is_empty() {
+			return Ok(None);
+		}
+		// Before the contributions: those are of a block that has this one below it.
+		let last_final = self.service.board().last_final().await?;
+		for (at, before, after) in pairs {
 			let contributions = self.service.board().step(before.step).await?;
 			if after.of != Some(digest(&contributions)) {
 				let outer = self.outer()?;
@@ -235,13 +249,20 @@ impl<B: Board> Peer<B> {
 				self.save_outer()?;
 				return Ok(Some(Turn::WentBack(before.step)));
 			}
-			let Some(found) = majority(&contributions) else { continue };
-			let own = bases.iter().find(|base| base.step == found.base);
-			let differs = own.is_some_and(|own| (own.model, own.velocity) != found.roots);
-			let is_last = at.saturating_add(2) == bases.len();
-			if differs && is_last && !found.whose.contains(self.me()) {
-				warn!("what counts of step {} begins with another model: takes that", before.step);
-				return self.join_majority(seen, 0).await;
+			if let Some(found) = majority(&contributions) {
+				let own = bases.iter().find(|base| base.step == found.base);
+				let differs = own.is_some_and(|own| (own.model, own.velocity) != found.roots);
+				let is_last = at.saturating_add(2) == bases.len();
+				if differs && is_last && !found.whose.contains(self.me()) {
+					let step = before.step;
+					warn!("what counts of step {step} begins with another model: takes that");
+					return self.join_majority(seen, 0).await;
+				}
+			}
+			let outer = self.outer()?;
+			// In order, so that none before it is left out.
+			if rule.is_over(seen.swarm.began, before.step, last_final) {
+				outer.settled = outer.settled.max(before.step.saturating_add(1));
 			}
 		}
 		Ok(None)
@@ -325,6 +346,8 @@ impl<B: Board> Peer<B> {
 		let first = outer.position.bases.first().map_or(0, |base| base.step);
 		outer.accused.retain(|(step, _), _| *step >= first);
 		outer.replayed.retain(|(step, _), _| *step >= first);
+		// It has gone on, and takes memory for training.
+		outer.read.clear();
 		let roots = outer.position.roots();
 		Ok(outer.files.keep(&roots)?)
 	}
@@ -371,13 +394,13 @@ impl<B: Board> Peer<B> {
 		}
 	}
 
-	/// Returns the updates that count of a step, in the order of their peers, or whose is not here.
+	/// Returns the updates that count of a step, in the order of their peers.
 	fn counted(
 		&mut self,
 		step: u32,
 		contributions: &[Contribution],
 		counted: u64,
-	) -> Result<Result<Vec<Counted>, AccountId32>, PeerError> {
+	) -> Result<Vec<Counted<Arc<Update>>>, PeerError> {
 		let mut all: Vec<&Contribution> = contributions
 			.iter()
 			.enumerate()
@@ -388,14 +411,11 @@ impl<B: Board> Peer<B> {
 		let mut updates = Vec::new();
 		for one in all {
 			let late = step.saturating_sub(one.brought.base);
-			match self.update_of(one)? {
-				Found::Update(update) => updates.push(Counted { update, late }),
-				// What counts and is no update moves nothing, whoever vouches for it.
-				Found::Nonsense => {}
-				Found::Missing => return Ok(Err(one.peer)),
-			}
+			// What counts and is no update moves nothing, whoever vouches for it.
+			let update = self.update_of(step, one)?;
+			updates.extend(update.map(|update| Counted { update, late }));
 		}
-		Ok(Ok(updates))
+		Ok(updates)
 	}
 
 	/// Trains from the present model, or sends what came of that.

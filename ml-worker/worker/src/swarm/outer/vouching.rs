@@ -8,7 +8,7 @@
 //! right. So one honest peer that finds a false contribution is enough for all that have time to look, in that step
 //! or in one of the next.
 
-use super::{replaying::Replayed, Review};
+use super::Review;
 use crate::swarm::{
 	board::Board,
 	contact::Expected,
@@ -20,7 +20,7 @@ use rand::{
 	seq::{IndexedRandom, SliceRandom},
 	Rng,
 };
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 use tracing::{debug, warn};
 use trainyard_client::{swarm::Contribution, AccountId32};
 use trainyard_mixing::Update;
@@ -37,16 +37,6 @@ const MOST_SILENT: usize = 3;
 /// Longest time for updates in one turn: what came of one stays, and the next turn goes on with it. Who serves
 /// slowly keeps nobody from looking at the height.
 const GATHERING: Duration = Duration::from_secs(8);
-
-/// What there is of an update.
-pub(super) enum Found {
-	/// It is here.
-	Update(Update),
-	/// Its bytes are here, and are none.
-	Nonsense,
-	/// It is not here.
-	Missing,
-}
 
 impl<B: Board> Peer<B> {
 	/// Asks some of those who contributed to a step for the roots under the seals, and whose are false: some whose
@@ -126,14 +116,14 @@ impl<B: Board> Peer<B> {
 		Ok(())
 	}
 
-	/// Brings the updates of those contributions to a step whose bits are set. Returns whose is missing. First are
-	/// asked who made one, and those who vouch for it, since they have it.
+	/// Brings the updates of those contributions to a step whose bits are set; fails with the first that is missing
+	/// then. First are asked who made one, and those who vouch for it, since they have it.
 	pub(super) async fn gather(
 		&mut self,
 		step: u32,
 		contributions: &[Contribution],
 		which: u64,
-	) -> Result<Option<AccountId32>, PeerError> {
+	) -> Result<(), PeerError> {
 		self.ask_around(step, contributions).await?;
 		let mut wanted = Vec::new();
 		let mut missing = Vec::new();
@@ -190,10 +180,15 @@ impl<B: Board> Peer<B> {
 		for one in contributions.iter().filter(|one| missing.contains(&one.peer)) {
 			match self.root_of(one)? {
 				Some(root) if self.outer()?.files.has(&root) => {}
-				_ => return Ok(Some(one.peer)),
+				_ => {
+					return Err(PeerError::DidNotCome {
+						who: one.peer,
+						why: "nobody gave its update",
+					})
+				}
 			}
 		}
-		Ok(None)
+		Ok(())
 	}
 
 	/// Returns the root of the update of a contribution, where it is known.
@@ -207,17 +202,27 @@ impl<B: Board> Peer<B> {
 		Ok(position.root_under(&seal).or(own.map(|(_, root)| *root)))
 	}
 
-	/// Returns what there is of the update of a contribution.
-	pub(super) fn update_of(&mut self, one: &Contribution) -> Result<Found, PeerError> {
-		let Some(root) = self.root_of(one)? else { return Ok(Found::Missing) };
+	/// Returns the update of a contribution to a step; nothing where its bytes are here, and are none.
+	pub(super) fn update_of(
+		&mut self,
+		step: u32,
+		one: &Contribution,
+	) -> Result<Option<Arc<Update>>, PeerError> {
+		let missing = |why| PeerError::DidNotCome { who: one.peer, why };
+		let root = self.root_of(one)?.ok_or(missing("nobody says the root of its update"))?;
 		let outer = self.outer()?;
-		Ok(match outer.files.read(&root, outer.frame.update_bytes())? {
-			None => Found::Missing,
-			Some(bytes) => match outer.frame.read_update(&bytes) {
-				Ok(update) => Found::Update(update),
-				Err(_) => Found::Nonsense,
-			},
-		})
+		// It is served to others as well, so that it was here once is not enough.
+		if !outer.files.has(&root) {
+			return Err(missing("its update is not on the disk"));
+		}
+		if let Some(known) = outer.read.of(step).get(&root) {
+			return Ok(known.clone());
+		}
+		let bytes = outer.files.read(&root, outer.frame.update_bytes())?;
+		let bytes = bytes.ok_or(missing("its update was damaged on the disk"))?;
+		let update = outer.frame.read_update(&bytes).ok().map(Arc::new);
+		outer.read.of(step).insert(root, update.clone());
+		Ok(update)
 	}
 
 	/// Takes the updates of a step, vouches, and computes one again.
@@ -231,7 +236,11 @@ impl<B: Board> Peer<B> {
 		if self.outer()?.review.step != step {
 			self.outer()?.review = Review { step, ..Review::default() };
 		}
-		let missing = self.gather(step, &contributions, u64::MAX).await?;
+		let is_whole = match self.gather(step, &contributions, u64::MAX).await {
+			Ok(()) => true,
+			Err(PeerError::DidNotCome { .. }) => false,
+			Err(e) => return Err(e),
+		};
 		let seen = self.service.refresh().await?;
 		let left = moment.until.saturating_sub(seen.height);
 		let of = match seen.swarm.plan.averaging {
@@ -239,7 +248,7 @@ impl<B: Board> Peer<B> {
 			Averaging::Pairs => 0,
 		};
 		// Who does not give its update keeps nobody from vouching for the others in time.
-		let is_time = missing.is_none() || left <= of / 2;
+		let is_time = is_whole || left <= of / 2;
 		let (drawn, bits) = self.judge(&contributions, is_time)?;
 		if is_time && self.outer()?.review.vouched != Some(bits) {
 			let list = swarm::list_of(&contributions);
@@ -261,13 +270,11 @@ impl<B: Board> Peer<B> {
 		let Some(one) = drawn.and_then(|at| contributions.get(at)) else {
 			return Ok(Turn::Nothing);
 		};
-		match self.replay(step, one, seed).await? {
-			Replayed::Done(right) => Ok(Turn::Replayed { step, who: one.peer, right }),
-			Replayed::Not(why) => {
-				self.outer()?.review.unserved.insert(one.peer);
-				Ok(Turn::Failed { who: one.peer, why: format!("cannot be computed again: {why}") })
-			}
+		let replayed = self.replay(step, one, seed).await;
+		if let Err(PeerError::DidNotCome { .. }) = &replayed {
+			self.outer()?.review.unserved.insert(one.peer);
 		}
+		Ok(Turn::Replayed { step, who: one.peer, right: replayed? })
 	}
 
 	/// Returns which contribution was drawn to be computed again and was not yet, if one was, and for which to vouch.
@@ -288,8 +295,13 @@ impl<B: Board> Peer<B> {
 			});
 			let served = private || one.peer == me || self.is_served(&one.brought.data);
 			let good = same && served && self.fault_of(&one.peer).is_none();
-			if good && matches!(self.update_of(one)?, Found::Update(_)) {
-				right.push((at, one.peer));
+			if !good {
+				continue;
+			}
+			match self.update_of(step, one) {
+				Ok(Some(_)) => right.push((at, one.peer)),
+				Ok(None) | Err(PeerError::DidNotCome { .. }) => {}
+				Err(e) => return Err(e),
 			}
 		}
 		let others: Vec<AccountId32> =
