@@ -17,6 +17,7 @@ use anyhow::{bail, ensure};
 use std::{net::SocketAddr, path::PathBuf, process::ExitCode, sync::Arc, time::Duration};
 use tracing::warn;
 use trainyard_engine::{private::Hiding, Compute};
+use trainyard_protocol::swarm::{Averaging, Plan, SwarmId};
 use trainyard_transport::{Location, Node, Options as Endpoint, Relay, SecretKey};
 
 /// How long a start waits for the relay.
@@ -46,10 +47,10 @@ pub struct Run {
 	/// Slices that are taken from others, at most
 	#[arg(long, value_name = "N", default_value_t = 8)]
 	slices: usize,
-	/// How likely it computes a contribution of somebody else again in each outer step, where data are shared: a
-	/// number from 0 to 1
-	#[arg(long, value_name = "P", default_value_t = 0.25, value_parser = part)]
-	replay: f64,
+	/// How likely it computes a contribution of somebody else again in each outer step: a number from 0 to 1. Refused
+	/// where nothing can be computed again, since the swarm is private, or its peers mix by pairs [default: 0.25]
+	#[arg(long, value_name = "P", value_parser = part)]
+	replay: Option<f64>,
 	/// Relay (https://HOST[:PORT]) at which it waits for those who cannot reach it directly
 	#[arg(long, value_name = "URL")]
 	iroh_relay: Option<Relay>,
@@ -91,11 +92,26 @@ fn part(text: &str) -> Result<f64, String> {
 	}
 }
 
+/// Returns how likely contributions are computed again, where that was said. Fails where none can be.
+fn replays(said: Option<f64>, id: SwarmId, plan: &Plan) -> anyhow::Result<Option<f64>> {
+	let why = match plan.averaging {
+		Averaging::Pairs => "its peers mix by pairs, and contribute to no outer steps",
+		Averaging::Outer(_) if plan.private => "it is private, so that rows stay with their peers",
+		Averaging::Outer(_) => return Ok(said),
+	};
+	ensure!(
+		said.is_none_or(|said| said == 0.0),
+		"nothing is computed again in swarm {id}: {why}. Leave --replay out"
+	);
+	Ok(said)
+}
+
 impl Run {
 	pub(super) async fn run(self) -> anyhow::Result<ExitCode> {
 		self.device.choose()?;
 		let sharing = self.sharing()?;
 		let board = self.one.board().await?;
+		let replay = replays(self.replay, self.one.id, &board.swarm().await?.plan)?;
 		let locations = self.locations.locations(board.sender().chain()).await?;
 		let (folder, position) = Folder::open(&self.dir, board.genesis(), self.one.id)?;
 		let key = folder.key()?;
@@ -107,7 +123,7 @@ impl Run {
 			passes: self.passes,
 			batch: self.batch,
 			slices: self.slices,
-			replay: self.replay,
+			replay: replay.unwrap_or(Options::default().replay),
 			locations,
 			sharing,
 			privacy: self.privacy()?,
@@ -197,5 +213,33 @@ impl Run {
 			warn!("the relay does not answer; the endpoint goes on trying");
 		}
 		Ok((node, location))
+	}
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+	use crate::swarm::testing::{Memory, RULE};
+	use trainyard_protocol::swarm::Payer;
+
+	#[test]
+	fn what_can_have_no_effect_is_refused() {
+		let plan = |private, averaging| {
+			let mut plan = Memory::new(Payer::Budget, private).world().view.plan.clone();
+			plan.averaging = averaging;
+			plan
+		};
+		let outer = Averaging::Outer(RULE);
+		for said in [None, Some(0.0), Some(0.5)] {
+			assert_eq!(replays(said, 7, &plan(false, outer)).unwrap(), said);
+		}
+		for (plan, why) in
+			[(plan(true, outer), "private"), (plan(false, Averaging::Pairs), "by pairs")]
+		{
+			assert_eq!(replays(None, 7, &plan).unwrap(), None);
+			assert_eq!(replays(Some(0.0), 7, &plan).unwrap(), Some(0.0));
+			let error = replays(Some(0.1), 7, &plan).unwrap_err().to_string();
+			assert!(error.contains("swarm 7") && error.contains(why), "{error}");
+		}
 	}
 }
