@@ -36,6 +36,7 @@ pub mod reputation;
 pub mod retention;
 pub mod rows;
 pub mod seats;
+pub mod sets;
 pub mod state;
 pub mod stint;
 pub mod swarm;
