@@ -12,6 +12,7 @@ use trainyard_protocol::{
 	job::{Balance, BlockNumber, Terms},
 	relay::RelayView,
 	retention::{KeepingView, Questions, RetainedChunk, RetentionView},
+	sets::{SetId, SetView},
 	stint::{ReportView, StintView},
 	swarm::{Contribution, PeerView, SwarmId, SwarmView},
 	views::{
@@ -184,5 +185,11 @@ sp_api::decl_runtime_apis! {
 
 		/// Returns the same height, and what each authority of the running session said last of finality.
 		fn finality() -> FinalityView<AccountId>;
+
+		/// Returns the set of jobs with this number, until it is forgotten.
+		fn job_set(id: SetId) -> Option<SetView<AccountId>>;
+
+		/// Returns the numbers of sets of jobs on record, at most 1,000 of those after `after`, by number.
+		fn job_sets(after: Option<SetId>, count: u32) -> Vec<SetId>;
 	}
 }

@@ -31,6 +31,7 @@ use trainyard_protocol::{
 	job::Terms,
 	relay::RelayView,
 	retention::{KeepingView, Questions, RetainedChunk, RetentionView},
+	sets::{SetId, SetView},
 	stint::{ReportView, StintView},
 	swarm::{Contribution, PeerView, SwarmId, SwarmView},
 	views::{
@@ -452,6 +453,14 @@ impl_runtime_apis! {
 
 		fn finality() -> FinalityView<AccountId> {
 			crate::Finality::view()
+		}
+
+		fn job_set(id: SetId) -> Option<SetView<AccountId>> {
+			crate::Sets::view(id)
+		}
+
+		fn job_sets(after: Option<SetId>, count: u32) -> Vec<SetId> {
+			views::job_sets(after, count)
 		}
 	}
 

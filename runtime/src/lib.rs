@@ -232,4 +232,7 @@ mod runtime {
 
 	#[runtime::pallet_index(31)]
 	pub type Reputation = pallet_reputation;
+
+	#[runtime::pallet_index(32)]
+	pub type Sets = pallet_sets;
 }

@@ -2,7 +2,7 @@
 //! knows.
 
 use crate::{
-	AccountId, Balance, Court, Drilling, Federation, Hashrate, ModelStorage, Reputation, Swarm,
+	AccountId, Balance, Court, Drilling, Federation, Hashrate, ModelStorage, Reputation, Sets, Swarm,
 	TaskMarket, Verification,
 };
 use alloc::vec::Vec;
@@ -13,6 +13,7 @@ use trainyard_protocol::{
 	federation::FederationId,
 	job::Terms,
 	relay::RelayView,
+	sets::SetId,
 	swarm::{PeerView, SwarmId},
 	views::{
 		BlobView, DisputeTurn, DisputeView, JobView, ListingView, MarketView, QuoteView,
@@ -140,6 +141,11 @@ pub fn federations(after: Option<FederationId>, count: u32) -> Vec<FederationId>
 /// Returns the numbers of the swarms on record, at most [`MAX_PAGE`] of those after `after`.
 pub fn swarms(after: Option<SwarmId>, count: u32) -> Vec<SwarmId> {
 	Swarm::numbers(after, count.min(MAX_PAGE))
+}
+
+/// Returns the numbers of the sets of jobs on record, at most [`MAX_PAGE`] of those after `after`.
+pub fn job_sets(after: Option<SetId>, count: u32) -> Vec<SetId> {
+	Sets::numbers(after, count.min(MAX_PAGE))
 }
 
 /// Returns peers of a swarm, at most [`MAX_PAGE`] of those after `after`.

@@ -41,6 +41,7 @@ enum Reason {
 	SwarmPurse,
 	SwarmClaim,
 	SwarmChallenge,
+	Set,
 }
 
 /// Checks the state of a chain between two blocks.
@@ -78,6 +79,7 @@ fn pallets() -> Result<(), String> {
 	said("verification", Verification::do_try_state())?;
 	said("federation", Federation::do_try_state())?;
 	said("swarm", Swarm::do_try_state())?;
+	said("sets", Sets::do_try_state())?;
 	said("court", Court::do_try_state())
 }
 
@@ -163,12 +165,13 @@ fn held() -> Holds {
 				RuntimeHoldReason::Swarm(Peers::Purse) => Reason::SwarmPurse,
 				RuntimeHoldReason::Swarm(Peers::Claim) => Reason::SwarmClaim,
 				RuntimeHoldReason::Swarm(Peers::Challenge) => Reason::SwarmChallenge,
+				RuntimeHoldReason::Sets(_) => Reason::Set,
 			};
 			add(&mut holds, &who, reason, entry.amount);
 		}
 	}
 	// Ours, and one of the sessions. A further reason needs a line in `recorded` as well.
-	assert_eq!(RuntimeHoldReason::VARIANT_COUNT, 21 + 1);
+	assert_eq!(RuntimeHoldReason::VARIANT_COUNT, 22 + 1);
 	holds
 }
 
@@ -255,6 +258,9 @@ fn recorded() -> Holds {
 	}
 	for (_, _, claim) in pallet_swarm::Claims::<Runtime>::iter() {
 		add(&mut holds, &claim.claimant, Reason::SwarmClaim, claim.held);
+	}
+	for (_, set) in pallet_sets::Sets::<Runtime>::iter() {
+		add(&mut holds, &set.submitter, Reason::Set, set.record);
 	}
 	for who in pallet_session::NextKeys::<Runtime>::iter_keys() {
 		// Keys of the genesis cost nothing, also where others are set later.

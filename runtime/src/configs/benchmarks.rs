@@ -1,8 +1,8 @@
 //! What can be benchmarked: our own pallets. Those of the SDK come with weights.
 
 use crate::{
-	Court, Drilling, Federation, Finality, Hashrate, ModelStorage, Stints, Submissions, Swarm,
-	TaskMarket, Verification,
+	Court, Drilling, Federation, Finality, Hashrate, ModelStorage, Sets, Stints, Submissions,
+	Swarm, TaskMarket, Verification,
 };
 use alloc::{string::String, vec::Vec};
 use frame_benchmarking::{BenchmarkBatch, BenchmarkConfig, BenchmarkList};
@@ -21,6 +21,7 @@ frame_benchmarking::define_benchmarks!(
 	[pallet_reputation, Reputation]
 	[pallet_federation, Federation]
 	[pallet_swarm, Swarm]
+	[pallet_sets, Sets]
 );
 
 /// Returns the benchmarks and the storage that they touch; with `extra` also those that make no

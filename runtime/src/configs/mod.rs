@@ -11,6 +11,7 @@ pub mod market;
 pub mod money;
 pub mod periods;
 pub mod session;
+pub mod sets;
 pub mod stints;
 pub mod swarm;
 pub mod system;

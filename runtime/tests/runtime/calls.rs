@@ -14,9 +14,10 @@ use trainyard_court::{
 };
 use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
+	accusation,
 	audit::Findings,
 	blob::{Chunked, CHUNKS_PER_BLOCK, MAX_CHUNK},
-	bundle::{Checkpoint, Evaluation},
+	bundle::{self, Checkpoint, Evaluation},
 	drill::{Mismatch, Template, UnitResult},
 	federation,
 	job::{Reveal, Terms},
@@ -24,7 +25,7 @@ use trainyard_protocol::{
 	relay::{Chunk, ChunkOpening, StateChunk, APPEAL_SEATS},
 	reputation::Role,
 	seats::Resources,
-	stint, swarm,
+	sets, stint, swarm,
 	views::Hardware,
 	vrf::VrfSignature,
 	Text, H256,
@@ -402,6 +403,28 @@ fn samples() -> Vec<RuntimeCall> {
 		},
 		pallet_federation::Call::poke { federation: 0 },
 	];
+	let set_plan = sets::Plan {
+		measure: sets::Measure::Loss,
+		generations: sets::MAX_GENERATIONS,
+		replaced: 1,
+		factors: vec![800, 1_250].try_into().unwrap(),
+		show_blocks: 10,
+		max_fee_per_ut: 0,
+	};
+	let shown = accusation::Leaf {
+		content: accusation::LeafContent::Diverged(bundle::Diverged { step: 0, trace: root }),
+		path: vec![root; 32].try_into().unwrap(),
+	};
+	let job_sets = [
+		pallet_sets::Call::open {
+			specs: vec![JobSpec::example(); sets::MAX_MEMBERS as usize].try_into().unwrap(),
+			terms: terms(),
+			plan: set_plan,
+		},
+		pallet_sets::Call::show { set: 0, member: 0, leaf: shown, parameters: Some(root) },
+		pallet_sets::Call::stop { set: 0 },
+		pallet_sets::Call::poke { set: 0 },
+	];
 	let all_pieces = || federation::Pieces::truncate_from(pieces_of(root));
 	let slice = federation::PartData {
 		file: JobSpec::example().dataset.file(),
@@ -567,6 +590,7 @@ fn samples() -> Vec<RuntimeCall> {
 	all.extend(stints.into_iter().map(RuntimeCall::from));
 	all.extend(federations.into_iter().map(RuntimeCall::from));
 	all.extend(swarms.into_iter().map(RuntimeCall::from));
+	all.extend(job_sets.into_iter().map(RuntimeCall::from));
 	all.extend(court.into_iter().map(RuntimeCall::from));
 	all.push(pallet_reputation::Call::forget { role: Role::Trainer, who: who() }.into());
 	all
@@ -605,6 +629,7 @@ fn every_call_of_ours_has_a_weight_and_fits_a_block() {
 	expect("Drilling", pallet_drilling::Call::<Runtime>::get_call_names());
 	expect("Court", pallet_court::Call::<Runtime>::get_call_names());
 	expect("Swarm", pallet_swarm::Call::<Runtime>::get_call_names());
+	expect("Sets", pallet_sets::Call::<Runtime>::get_call_names());
 	expect("Federation", pallet_federation::Call::<Runtime>::get_call_names());
 	expect("Stints", pallet_stints::Call::<Runtime>::get_call_names());
 	assert_eq!(seen, all, "a call is missing from the samples");

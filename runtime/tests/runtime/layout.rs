@@ -39,6 +39,7 @@ fn pallet_indices() {
 			(27, "Finality"),
 			(28, "Federation"),
 			(29, "Swarm"),
+			(32, "Sets"),
 		]
 	);
 }
@@ -149,6 +150,7 @@ fn call_indices() {
 		calls::<pallet_federation::Call<Runtime>>(),
 		["open", "cancel", "propose", "refute", "refute_piece", "poke"]
 	);
+	assert_eq!(calls::<pallet_sets::Call<Runtime>>(), ["open", "show", "stop", "poke"]);
 	assert_eq!(
 		calls::<pallet_swarm::Call<Runtime>>(),
 		[

@@ -13,6 +13,7 @@ mod length;
 mod offences;
 mod periods;
 mod presets;
+mod sets;
 mod stints;
 mod storage;
 mod swarm;
