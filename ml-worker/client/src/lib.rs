@@ -36,6 +36,7 @@ mod forced;
 pub mod keys;
 mod queries;
 pub mod seat;
+pub mod sets;
 pub mod swarm;
 mod transact;
 mod vrf;
@@ -46,6 +47,7 @@ pub use error::ChainError;
 pub use federation::{FederationView, ProposalView};
 pub use forced::ForcedKey;
 pub use queries::Account;
+pub use sets::SetView;
 pub use transact::{Form, Included, Pending, Refusal, Transactor, TxError, MORTALITY};
 pub use vrf::VrfKey;
 

@@ -6,6 +6,7 @@
 //! - [`encoding`] compresses files, and rounds the tensors of models to 16 or 8 bits;
 //! - [`federate`] prepares federated rounds, and follows them;
 //! - [`ranks`] are several processes of one owner that train one model;
+//! - [`sweep`] makes sets of jobs of one, and shows what their members score;
 //! - [`swarm`] is a peer of a swarm;
 //! - [`plot`] draws the curves of a run;
 //! - [`whetstone`] measures what this machine is worth in units of work;
@@ -24,6 +25,7 @@ pub mod plot;
 pub mod ranks;
 pub mod roles;
 pub mod swarm;
+pub mod sweep;
 pub mod table;
 pub mod terminal;
 pub mod whetstone;

@@ -168,6 +168,25 @@ pub fn parse(text: &str, path: &Path) -> Result<JobFile, Problems> {
 	})
 }
 
+/// Reads a training alone: `text` has the section `[training]` of a job, and nothing else. `path` is where its
+/// values come from, for messages.
+pub fn parse_training(text: &str, path: &Path) -> Result<Training, Problems> {
+	let root = DeTable::parse(text).map_err(|e| {
+		let at = e.span().map_or(0, |span| span.start);
+		let what = format!("this is not TOML: {}", e.message());
+		Problems { file: path.to_owned(), problems: vec![problem_at(text, at, "", what)] }
+	})?;
+	let document = Document::new(text, root.get_ref());
+	let section = Section::root(&document, root.get_ref());
+	let training = training::read(&section.section("training"));
+	section.finish();
+	document.finish(path.to_owned())?;
+	training.ok_or_else(|| Problems {
+		file: path.to_owned(),
+		problems: vec![problem_at(text, 0, "training", "the training is not complete".into())],
+	})
+}
+
 fn read_job<'a>(document: &Document<'a>, table: &DeTable<'a>, path: &Path) -> Option<JobFile> {
 	let root = Section::root(document, table);
 	let dataset = dataset::read(document, &root.section("dataset"), path);

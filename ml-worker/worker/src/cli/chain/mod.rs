@@ -8,6 +8,7 @@ mod project;
 mod reputation;
 mod show;
 mod swarm;
+mod sweep;
 mod verifier_status;
 mod work;
 
@@ -60,6 +61,10 @@ pub enum ChainCommand {
 	/// mean of each round; goes on after a restart. Exit code 0: all rounds have a model, 1: it ended before, 2: it
 	/// could not be opened or followed
 	Federate(Box<federate::Federate>),
+	/// Has a job trained with several hyperparameters or seeds, by different trainers, and compares what comes of
+	/// it; with [pbt] generation after generation. Goes on after a restart. Exit code 0: there is a best model, 1: no
+	/// member has a score, 2: it could not be posted or followed
+	Sweep(Box<sweep::Sweep>),
 	/// Trains one model among peers that nobody coordinates, and is paid for what makes it better
 	#[command(subcommand)]
 	Swarm(Box<swarm::SwarmCommand>),
@@ -199,6 +204,7 @@ impl ChainCommand {
 		let result = match self {
 			Self::Submit(args) => args.run().await,
 			Self::Federate(args) => args.run().await,
+			Self::Sweep(args) => args.run().await,
 			Self::Swarm(command) => command.run().await,
 			Self::Trainer(role) => role.run(|_| None, trainer::run).await,
 			Self::Verifier(role) => role.run(|_| None, verifier::run).await,
@@ -356,6 +362,11 @@ mod tests {
 			 --stop-if-tainted --aggregate-fee 1 --listen 127.0.0.1:0 --public-url http://h --dir d --out m --json",
 			"x federate job.toml --part a --part b --location-base http://h/parts --no-follow --suri //Bob",
 			"x federate --watch 3 --suri //Bob --dir d",
+			"x sweep sweep.toml --suri //Alice --yes --dir d --out m --json",
+			"x sweep --resume 3 --suri //Alice --allow-private-locations",
+			"x sweep show",
+			"x sweep show 3 --json",
+			"x sweep stop 3 --suri //Alice",
 			"x swarm open swarm.toml --suri //Alice --dir d --json",
 			"x swarm run 3 --suri //Bob --dir d --data a.csv --data b.csv --roles train,mix --passes 2 --batch 4 \
 			 --iroh-listen 127.0.0.1:0 --allow-private-locations --json",
