@@ -2,8 +2,8 @@
 //! knows.
 
 use crate::{
-	AccountId, Balance, Court, Drilling, Federation, Hashrate, ModelStorage, Reputation, Sets, Swarm,
-	TaskMarket, Verification,
+	AccountId, Balance, Court, Drilling, Federation, Hashrate, ModelStorage, Reputation, Sets,
+	Swarm, TaskMarket, Verification,
 };
 use alloc::vec::Vec;
 use trainyard_court::game::Turn;

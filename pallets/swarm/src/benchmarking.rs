@@ -21,7 +21,6 @@ use trainyard_protocol::{
 	},
 	Text, H256,
 };
-use trainyard_traits::AwaitedBlobs;
 
 #[benchmarks]
 mod benchmarks {
