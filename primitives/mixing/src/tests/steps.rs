@@ -28,7 +28,7 @@ fn who_is_too_late_moves_nothing_and_nobody_does() {
 	}
 	// Beside others it is as if it were not there.
 	let [mut with, mut without] = [start.clone(), start.clone()];
-	let mut take = |late: &[u32], model: &mut [f32]| {
+	let take = |late: &[u32], model: &mut [f32]| {
 		step.take::<Soft, _>(&layout, clipped, &counted(&all, late), model, &mut []).unwrap()
 	};
 	assert!(take(&[0, 24], &mut with) && take(&[0], &mut without));
