@@ -149,12 +149,25 @@ impl<T: Config> Pallet<T> {
 		ensure!(task.spec.leaves().is_some(), Error::<T>::IsMap);
 		ensure!(task.challenges < MAX_CHALLENGES, Error::<T>::TooManyChallenges);
 		ensure!(own.is_of(&task.spec, ends), Error::<T>::WrongClaim);
+		ensure!(!Self::is_disputed_by(id, &task, number, &own.root), Error::<T>::SameClaim);
 		let made = claim::commitment(&Self::genesis_hash(), id, &who, &own, salt);
 		let deposit = Self::break_seal(id, &who, made)?.deposit;
 		let sides = [Side::Claim(number), Side::Challenger { who, claim: own, deposit }];
 		Self::open_dispute(id, &mut task, sides, roots)?;
 		Tasks::<T>::insert(id, task);
 		Ok(())
+	}
+
+	/// Returns whether a trace is that of a claim that was not convicted, or is in dispute with this claim. Who has it as well can bring its
+	/// nodes there; a dispute of its own would be a race for what is shown first.
+	fn is_disputed_by(id: TaskId, task: &TaskOf<T>, number: u8, root: &H256) -> bool {
+		task.claims.iter().any(|claimed| !claimed.convicted && claimed.claim.root == *root)
+			|| Disputes::<T>::iter_prefix_values(id).any(|dispute| match &dispute.sides {
+				[Side::Claim(of), Side::Challenger { claim, .. }] => {
+					*of == number && claim.root == *root
+				}
+				_ => false,
+			})
 	}
 
 	pub(crate) fn do_show(id: TaskId, number: u32, side: u8, nodes: Nodes) -> DispatchResult {

@@ -242,7 +242,7 @@ pub mod pallet {
 		SealedNow,
 		/// As many challenges of this task run as there may be: wait for one to end.
 		TooManyChallenges,
-		/// Both claims are the same.
+		/// Both claims are the same, or this one is in dispute with the other already: show its nodes there.
 		SameClaim,
 		/// A map has no traces: show a record that is false.
 		IsMap,

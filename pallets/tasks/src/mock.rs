@@ -291,10 +291,6 @@ impl crate::Referee for FakeReferee {
 	fn weight(limits: &Limits) -> Weight {
 		Weight::from_parts(limits.fuel, 0)
 	}
-	#[cfg(feature = "runtime-benchmarks")]
-	fn busy_module() -> Vec<u8> {
-		MODULE.to_vec()
-	}
 }
 
 impl crate::Config for Test {

@@ -54,9 +54,6 @@ pub trait Referee {
 	/// Returns the weight of [`Self::execute`] at worst: hashing and preparing the module, and as much fuel, memory
 	/// and state.
 	fn weight(limits: &Limits) -> Weight;
-	/// Benchmarks: returns a module whose execution takes what the limits allow.
-	#[cfg(feature = "runtime-benchmarks")]
-	fn busy_module() -> Vec<u8>;
 }
 
 /// What can be due.

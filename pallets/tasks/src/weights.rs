@@ -87,8 +87,8 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 			.saturating_add(D::get().reads_writes(3_u64, 3_u64))
 	}
 	fn challenge() -> Weight {
-		Weight::from_parts(230_000_000, 24_000)
-			.saturating_add(D::get().reads_writes(6_u64, 8_u64))
+		Weight::from_parts(400_000_000, 230_000)
+			.saturating_add(D::get().reads_writes(28_u64, 8_u64))
 	}
 	fn show() -> Weight {
 		Weight::from_parts(220_000_000, 24_000)

@@ -20,6 +20,15 @@ const TOO_LONG: u32 = u32::MAX - 1;
 /// What a machine says of a fault, in its own encoding. The same step has the same fault everywhere.
 pub type Fault = BoundedVec<u8, ConstU32<MAX_FAULT>>;
 
+/// What is said of a module that may not be executed at all, or computes no such thing. The first byte of a
+/// machine's own faults is another.
+const REFUSED: u8 = u8::MAX;
+
+/// Returns the result of every step, and every index, of a module that the machine refuses.
+pub fn refused() -> Fault {
+	Fault::truncate_from(alloc::vec![REFUSED])
+}
+
 /// A state, named by what identifies it.
 #[derive(
 	Clone, Debug, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking, MaxEncodedLen, TypeInfo,

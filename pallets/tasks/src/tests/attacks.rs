@@ -83,6 +83,45 @@ fn a_challenge_cannot_be_copied() {
 	});
 }
 
+/// Whoever has seen a trace in a dispute cannot race with it for the prize, and can help.
+#[test]
+fn a_trace_that_is_in_dispute_is_not_disputed_again() {
+	run(|| {
+		let id = computing(STEPS, rarely(), &[11, 12]);
+		let (honest, liar) = (truth(id), run_of(300, &[(40, b"lie")]));
+		deliver(id, &[(11, &honest), (12, &liar)], None);
+		refused!(challenge(id, 51, 1, &honest), Error::<Test>::SameClaim);
+		fight(id, 0, [&honest, &liar]);
+		assert_eq!(free(11), ENDOWMENT - DEPOSIT + DEPOSIT / 2);
+		assert_ok!(Tasking::unseal(signed(51), id));
+
+		let id = computing(STEPS, rarely(), &[13]);
+		deliver(id, &[(13, &liar)], None);
+		assert_ok!(challenge(id, 51, 0, &honest));
+		refused!(challenge(id, 52, 0, &honest), Error::<Test>::SameClaim);
+		// The first is silent, and the second plays for it.
+		fight(id, 0, [&liar, &honest]);
+		assert_eq!(free(51), ENDOWMENT + DEPOSIT / 2);
+	});
+}
+
+/// That an honest replica was away does not keep others from showing what is true.
+#[test]
+fn a_true_trace_that_lost_by_silence_can_be_said_again() {
+	run(|| {
+		let id = computing(STEPS, rarely(), &[11, 12]);
+		let (honest, liar) = (truth(id), run_of(300, &[(40, b"lie")]));
+		deliver(id, &[(11, &honest), (12, &liar)], None);
+		assert_ok!(show(id, 0, 1, &liar));
+		pass(MOVE + 1);
+		assert!(get(id).claims[0].convicted);
+		assert_ok!(challenge(id, 51, 1, &honest));
+		fight(id, 1, [&liar, &honest]);
+		assert_eq!(until_ended(id), TaskEnd::Refuted);
+		assert_eq!(free(51), ENDOWMENT + DEPOSIT / 2);
+	});
+}
+
 /// A member of an honest claim that plays for the other side can show nothing false in its name.
 #[test]
 fn a_traitor_among_replicas_has_no_wrong_move() {

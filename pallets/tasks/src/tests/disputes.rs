@@ -274,7 +274,7 @@ fn a_challenge_is_sealed_before_and_taken_in_time() {
 		assert_noop!(open(52, 0, &honest), Error::<Test>::NotSealed);
 		assert_noop!(open(51, 1, &honest), Error::<Test>::NoSuchClaim);
 		assert_ok!(open(51, 0, &honest));
-		assert_noop!(open(51, 0, &honest), Error::<Test>::NotSealed);
+		assert_noop!(open(51, 0, &honest), Error::<Test>::SameClaim);
 	});
 }
 
@@ -315,7 +315,7 @@ fn one_conviction_ends_all_disputes_of_a_claim() {
 		let id = computing(STEPS, rarely(), &[11]);
 		let (honest, liar) = (truth(id), run_of(300, &[(40, b"lie")]));
 		deliver(id, &[(11, &liar)], None);
-		assert_ok!(challenge(id, 51, 0, &honest));
+		assert_ok!(challenge(id, 51, 0, &run_of(300, &[(200, b"other")])));
 		assert_ok!(challenge(id, 52, 0, &honest));
 		fight(id, 1, [&liar, &honest]);
 		assert!(disputes(id).is_empty());
@@ -333,21 +333,22 @@ fn there_is_room_for_so_many_challenges() {
 		let (honest, liar) = (truth(id), run_of(300, &[(40, b"lie")]));
 		deliver(id, &[(11, &honest)], None);
 		let crowd = 1_000..1_000 + u64::from(MAX_CHALLENGES);
+		let lie = |who: u64| run_of(300, &[(40, &who.to_le_bytes())]);
 		let genesis = Tasking::genesis_hash();
 		for who in crowd.clone() {
 			assert_ok!(Balances::transfer_allow_death(signed(12), who, 200));
-			let made = claim::commitment(&genesis, id, &who, &liar.claim, &SALT);
+			let claim = lie(who).claim;
+			let made = claim::commitment(&genesis, id, &who, &claim, &SALT);
 			assert_ok!(Tasking::seal(signed(who), id, made));
 		}
 		pass(1);
-		for who in crowd {
-			let ends = Box::new(liar.ends.clone());
-			let claim = liar.claim.clone();
-			assert_ok!(Tasking::challenge(signed(who), id, 0, claim, ends, SALT));
+		for who in crowd.clone() {
+			let Run { claim, ends, .. } = lie(who);
+			assert_ok!(Tasking::challenge(signed(who), id, 0, claim, Box::new(ends), SALT));
 		}
 		refused!(challenge(id, 51, 0, &liar), Error::<Test>::TooManyChallenges);
-		for dispute in disputes(id) {
-			fight(id, dispute, [&honest, &liar]);
+		for (dispute, who) in disputes(id).into_iter().zip(crowd) {
+			fight(id, dispute, [&honest, &lie(who)]);
 		}
 		assert_eq!(until_ended(id), TaskEnd::Accepted(0));
 		// Of each deposit half.
