@@ -21,6 +21,7 @@ use trainyard_protocol::{
 	},
 	JobId, H256,
 };
+use trainyard_task::{views::TaskView, Bounds as TaskBounds, TaskId};
 
 sp_api::decl_runtime_apis! {
 	/// What clients ask of the chain, one call for each subject. Every answer is as of the block at
@@ -178,6 +179,18 @@ sp_api::decl_runtime_apis! {
 
 		/// Returns the contributions to an outer step of a swarm, in their order, as long as they are remembered.
 		fn swarm_step(id: SwarmId, step: u32) -> Vec<Contribution<AccountId>>;
+
+		/// Returns the task with this number, until it is forgotten.
+		fn task(id: TaskId) -> Option<TaskView<AccountId>>;
+
+		/// Returns the numbers of tasks on record, at most 1,000 of those after `after`, by number.
+		fn tasks(after: Option<TaskId>, count: u32) -> Vec<TaskId>;
+
+		/// Returns those of them for which one can apply.
+		fn open_tasks(after: Option<TaskId>, count: u32) -> Vec<TaskId>;
+
+		/// Returns what a task may ask for and offer.
+		fn task_bounds() -> TaskBounds;
 
 		/// Returns the height up to which the chain itself knows that its blocks are final: at most what
 		/// a node knows.

@@ -40,6 +40,7 @@ use trainyard_protocol::{
 	},
 	JobId, H256, PROTOCOL_VERSION,
 };
+use trainyard_task::{views::TaskView, Bounds as TaskBounds, TaskId};
 
 impl_runtime_apis! {
 	impl sp_api::Core<Block> for Runtime {
@@ -445,6 +446,22 @@ impl_runtime_apis! {
 
 		fn swarm_step(id: SwarmId, step: u32) -> Vec<Contribution<AccountId>> {
 			crate::Swarm::step(id, step)
+		}
+
+		fn task(id: TaskId) -> Option<TaskView<AccountId>> {
+			crate::Tasks::view(id)
+		}
+
+		fn tasks(after: Option<TaskId>, count: u32) -> Vec<TaskId> {
+			views::tasks(after, count)
+		}
+
+		fn open_tasks(after: Option<TaskId>, count: u32) -> Vec<TaskId> {
+			views::open_tasks(after, count)
+		}
+
+		fn task_bounds() -> TaskBounds {
+			<crate::Runtime as pallet_tasks::Config>::Bounds::get()
 		}
 
 		fn final_height() -> BlockNumber {

@@ -38,6 +38,7 @@ pub mod court;
 pub mod presets;
 pub mod relay;
 pub mod reputation;
+mod tasks;
 mod views;
 
 use alloc::{borrow::Cow, vec::Vec};
@@ -229,6 +230,9 @@ mod runtime {
 
 	#[runtime::pallet_index(29)]
 	pub type Swarm = pallet_swarm;
+
+	#[runtime::pallet_index(30)]
+	pub type Tasks = pallet_tasks;
 
 	#[runtime::pallet_index(31)]
 	pub type Reputation = pallet_reputation;

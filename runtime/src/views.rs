@@ -3,7 +3,7 @@
 
 use crate::{
 	AccountId, Balance, Court, Drilling, Federation, Hashrate, ModelStorage, Reputation, Sets,
-	Swarm, TaskMarket, Verification,
+	Swarm, TaskMarket, Tasks, Verification,
 };
 use alloc::vec::Vec;
 use trainyard_court::game::Turn;
@@ -21,6 +21,7 @@ use trainyard_protocol::{
 	},
 	JobId, H256,
 };
+use trainyard_task::TaskId;
 use trainyard_traits::Defendant;
 
 /// Most jobs returned at once, whatever is asked.
@@ -151,6 +152,16 @@ pub fn job_sets(after: Option<SetId>, count: u32) -> Vec<SetId> {
 /// Returns peers of a swarm, at most [`MAX_PAGE`] of those after `after`.
 pub fn swarm_peers(id: SwarmId, after: Option<AccountId>, count: u32) -> Vec<PeerView<AccountId>> {
 	Swarm::peers(id, after, count.min(MAX_PAGE))
+}
+
+/// Returns the numbers of the tasks on record, at most [`MAX_PAGE`] of those after `after`.
+pub fn tasks(after: Option<TaskId>, count: u32) -> Vec<TaskId> {
+	Tasks::numbers(after, count.min(MAX_PAGE))
+}
+
+/// Returns those of them for which one can apply.
+pub fn open_tasks(after: Option<TaskId>, count: u32) -> Vec<TaskId> {
+	Tasks::open_numbers(after, count.min(MAX_PAGE))
 }
 
 /// Returns the blob with this root.

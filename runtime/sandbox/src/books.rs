@@ -12,6 +12,7 @@ use frame_support::traits::VariantCount;
 use std::collections::BTreeMap;
 use trainyard_protocol::{audit::AuditPhase, job::JobState, JobId};
 use trainyard_runtime::{configs::session::KeyDeposit, *};
+use trainyard_task::views::Side;
 
 /// What is on hold of an account, by reason.
 type Holds = BTreeMap<(AccountId, Reason), Balance>;
@@ -42,6 +43,10 @@ enum Reason {
 	SwarmClaim,
 	SwarmChallenge,
 	Set,
+	TaskEscrow,
+	TaskRecord,
+	TaskReplica,
+	TaskChallenge,
 }
 
 /// Checks the state of a chain between two blocks.
@@ -80,6 +85,7 @@ fn pallets() -> Result<(), String> {
 	said("federation", Federation::do_try_state())?;
 	said("swarm", Swarm::do_try_state())?;
 	said("sets", Sets::do_try_state())?;
+	said("tasks", Tasks::do_try_state())?;
 	said("court", Court::do_try_state())
 }
 
@@ -138,6 +144,7 @@ fn held() -> Holds {
 	use pallet_federation::HoldReason as Rounds;
 	use pallet_swarm::HoldReason as Peers;
 	use pallet_task_market::HoldReason as Market;
+	use pallet_tasks::HoldReason as Computing;
 	use pallet_verification::HoldReason as Seats;
 	let mut holds = Holds::new();
 	for (who, entries) in pallet_balances::Holds::<Runtime>::iter() {
@@ -166,12 +173,16 @@ fn held() -> Holds {
 				RuntimeHoldReason::Swarm(Peers::Claim) => Reason::SwarmClaim,
 				RuntimeHoldReason::Swarm(Peers::Challenge) => Reason::SwarmChallenge,
 				RuntimeHoldReason::Sets(_) => Reason::Set,
+				RuntimeHoldReason::Tasks(Computing::Escrow) => Reason::TaskEscrow,
+				RuntimeHoldReason::Tasks(Computing::Record) => Reason::TaskRecord,
+				RuntimeHoldReason::Tasks(Computing::Replica) => Reason::TaskReplica,
+				RuntimeHoldReason::Tasks(Computing::Challenge) => Reason::TaskChallenge,
 			};
 			add(&mut holds, &who, reason, entry.amount);
 		}
 	}
 	// Ours, and one of the sessions. A further reason needs a line in `recorded` as well.
-	assert_eq!(RuntimeHoldReason::VARIANT_COUNT, 22 + 1);
+	assert_eq!(RuntimeHoldReason::VARIANT_COUNT, 26 + 1);
 	holds
 }
 
@@ -262,6 +273,24 @@ fn recorded() -> Holds {
 	for (_, set) in pallet_sets::Sets::<Runtime>::iter() {
 		add(&mut holds, &set.submitter, Reason::Set, set.record);
 	}
+	for (id, task) in pallet_tasks::Tasks::<Runtime>::iter() {
+		add(&mut holds, &task.submitter, Reason::TaskEscrow, task.escrow);
+		add(&mut holds, &task.submitter, Reason::TaskRecord, task.record);
+		for who in &task.applicants {
+			add(&mut holds, who, Reason::TaskReplica, task.terms.deposit);
+		}
+		for replica in &task.replicas {
+			add(&mut holds, &replica.who, Reason::TaskReplica, replica.deposit);
+		}
+		for dispute in pallet_tasks::Disputes::<Runtime>::iter_prefix_values(id) {
+			if let [_, Side::Challenger { who, deposit, .. }] = dispute.sides {
+				add(&mut holds, &who, Reason::TaskChallenge, deposit);
+			}
+		}
+	}
+	for (_, who, seal) in pallet_tasks::Seals::<Runtime>::iter() {
+		add(&mut holds, &who, Reason::TaskChallenge, seal.deposit);
+	}
 	for who in pallet_session::NextKeys::<Runtime>::iter_keys() {
 		// Keys of the genesis cost nothing, also where others are set later.
 		let entries = pallet_balances::Holds::<Runtime>::get(&who);
@@ -350,6 +379,9 @@ impl Issuance {
 						..
 					}) => convicted += burned,
 					RuntimeEvent::Swarm(pallet_swarm::Event::Burned { amount, .. }) => {
+						convicted += amount
+					}
+					RuntimeEvent::Tasks(pallet_tasks::Event::Burned { amount, .. }) => {
 						convicted += amount
 					}
 					// A half of what a seat loses that guessed.

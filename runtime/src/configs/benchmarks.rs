@@ -1,8 +1,8 @@
 //! What can be benchmarked: our own pallets. Those of the SDK come with weights.
 
 use crate::{
-	Court, Drilling, Federation, Finality, Hashrate, ModelStorage, Sets, Stints, Submissions,
-	Swarm, TaskMarket, Verification,
+	Court, Drilling, Federation, Finality, Hashrate, ModelStorage, Reputation, Sets, Stints,
+	Submissions, Swarm, TaskMarket, Tasks, Verification,
 };
 use alloc::{string::String, vec::Vec};
 use frame_benchmarking::{BenchmarkBatch, BenchmarkConfig, BenchmarkList};
@@ -22,6 +22,7 @@ frame_benchmarking::define_benchmarks!(
 	[pallet_federation, Federation]
 	[pallet_swarm, Swarm]
 	[pallet_sets, Sets]
+	[pallet_tasks, Tasks]
 );
 
 /// Returns the benchmarks and the storage that they touch; with `extra` also those that make no

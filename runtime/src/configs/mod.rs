@@ -15,4 +15,5 @@ pub mod sets;
 pub mod stints;
 pub mod swarm;
 pub mod system;
+pub mod tasks;
 pub mod tools;

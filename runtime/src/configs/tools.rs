@@ -90,6 +90,11 @@ impl InstanceFilter<RuntimeCall> for ProxyType {
 						| pallet_task_market::Call::agree { .. }
 				),
 				RuntimeCall::Submissions(_) => true,
+				// Applications and challenges put a deposit at stake, as for jobs; `post` spends on others' work.
+				RuntimeCall::Tasks(call) => !matches!(
+					call,
+					pallet_tasks::Call::post { .. } | pallet_tasks::Call::cancel { .. }
+				),
 				// Time that is paid for is gone, so for longer than jobs need the owner pays itself.
 				RuntimeCall::ModelStorage(call) => {
 					use pallet_model_storage::Call;

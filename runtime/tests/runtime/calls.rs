@@ -566,6 +566,56 @@ fn samples() -> Vec<RuntimeCall> {
 		pallet_swarm::Call::vouch { swarm: 0, step: 0, list: root, vouches: u64::MAX },
 		pallet_swarm::Call::collect { swarm: 0 },
 	];
+	let file = trainyard_task::File { bytes: 1, root };
+	let limits = trainyard_task::Limits { fuel: 1, pages: 1, state: 1 };
+	let form = trainyard_task::Form::Step { steps: 1 };
+	let task_spec = trainyard_task::TaskSpec { module: file, input: file, form, limits };
+	let task_terms = trainyard_task::TaskTerms {
+		reward: 1,
+		replicas: 1,
+		deposit: 1,
+		audit: 1,
+		audit_fee: 1,
+		apply: 1,
+		compute: 1,
+		reveal: 1,
+		challenge: 1,
+	};
+	let claim = trainyard_task::Claim { root, output: trainyard_task::StateId::Bytes(file) };
+	let path = || trainyard_task::claim::Path::truncate_from(vec![root; 32]);
+	let ends = || Box::new(trainyard_task::Ends { first: path(), last: path() });
+	let module = || pallet_tasks::ModuleBytes::truncate_from(vec![0; 1 << 16]);
+	let state = || pallet_tasks::StateBytes::truncate_from(vec![0; 1 << 16]);
+	let opened_record = pallet_tasks::OpenedRecord {
+		index: 0,
+		content: root,
+		chunks: vec![0; 1 << 16].try_into().unwrap(),
+		siblings: vec![root; 64].try_into().unwrap(),
+		module: module(),
+		input: state(),
+	};
+	let brought = pallet_tasks::Brought::Bytes { module: module(), state: state() };
+	let nodes = vec![root; 128].try_into().unwrap();
+	let output = Some(vec![0; 4_096].try_into().unwrap());
+	let tasks = [
+		pallet_tasks::Call::post { spec: Box::new(task_spec), terms: Box::new(task_terms) },
+		pallet_tasks::Call::cancel { task: 0 },
+		pallet_tasks::Call::apply { task: 0, digest: root },
+		pallet_tasks::Call::commit { task: 0, commitment: root },
+		pallet_tasks::Call::reveal { task: 0, claim: claim.clone(), ends: ends(), output, salt },
+		pallet_tasks::Call::seal { task: 0, commitment: root },
+		pallet_tasks::Call::unseal { task: 0 },
+		pallet_tasks::Call::challenge { task: 0, claim: 0, own: claim, ends: ends(), salt },
+		pallet_tasks::Call::show { task: 0, dispute: 0, side: 0, nodes },
+		pallet_tasks::Call::execute {
+			task: 0,
+			dispute: 0,
+			brought: Box::new(brought),
+			path: path(),
+		},
+		pallet_tasks::Call::refute { task: 0, claim: 0, opened: Box::new(opened_record), salt },
+		pallet_tasks::Call::poke { subject: pallet_tasks::Subject::Task(0) },
+	];
 	let place = Place::Ends { target };
 	let witness = Witness::Result { result: 0, element: 0 };
 	let court = [
@@ -591,6 +641,7 @@ fn samples() -> Vec<RuntimeCall> {
 	all.extend(federations.into_iter().map(RuntimeCall::from));
 	all.extend(swarms.into_iter().map(RuntimeCall::from));
 	all.extend(job_sets.into_iter().map(RuntimeCall::from));
+	all.extend(tasks.into_iter().map(RuntimeCall::from));
 	all.extend(court.into_iter().map(RuntimeCall::from));
 	all.push(pallet_reputation::Call::forget { role: Role::Trainer, who: who() }.into());
 	all
@@ -631,6 +682,7 @@ fn every_call_of_ours_has_a_weight_and_fits_a_block() {
 	expect("Swarm", pallet_swarm::Call::<Runtime>::get_call_names());
 	expect("Sets", pallet_sets::Call::<Runtime>::get_call_names());
 	expect("Federation", pallet_federation::Call::<Runtime>::get_call_names());
+	expect("Tasks", pallet_tasks::Call::<Runtime>::get_call_names());
 	expect("Stints", pallet_stints::Call::<Runtime>::get_call_names());
 	assert_eq!(seen, all, "a call is missing from the samples");
 }
@@ -702,6 +754,16 @@ fn a_worker_proxy_runs_errands_and_touches_no_money() {
 		"TaskMarket.poke",
 		"TaskMarket.post_listing",
 		"TaskMarket.remove_listing",
+		"Tasks.apply",
+		"Tasks.challenge",
+		"Tasks.commit",
+		"Tasks.execute",
+		"Tasks.poke",
+		"Tasks.refute",
+		"Tasks.reveal",
+		"Tasks.seal",
+		"Tasks.show",
+		"Tasks.unseal",
 		"Verification.accuse",
 		"Verification.commit",
 		"Verification.open_forced",

@@ -39,6 +39,8 @@ fn pallet_indices() {
 			(27, "Finality"),
 			(28, "Federation"),
 			(29, "Swarm"),
+			(30, "Tasks"),
+			(31, "Reputation"),
 			(32, "Sets"),
 		]
 	);
@@ -176,6 +178,23 @@ fn call_indices() {
 		]
 	);
 	assert_eq!(
+		calls::<pallet_tasks::Call<Runtime>>(),
+		[
+			"post",
+			"cancel",
+			"apply",
+			"commit",
+			"reveal",
+			"seal",
+			"unseal",
+			"challenge",
+			"show",
+			"execute",
+			"refute",
+			"poke",
+		]
+	);
+	assert_eq!(
 		calls::<pallet_court::Call<Runtime>>(),
 		[
 			"commit",
@@ -243,6 +262,10 @@ fn hold_reasons() {
 	assert_eq!(reason(pallet_drilling::HoldReason::Project.into()), [24, 0]);
 	assert_eq!(reason(pallet_court::HoldReason::Challenge.into()), [25, 0]);
 	assert_eq!(reason(pallet_stints::HoldReason::Driller.into()), [26, 0]);
+	assert_eq!(reason(pallet_tasks::HoldReason::Escrow.into()), [30, 0]);
+	assert_eq!(reason(pallet_tasks::HoldReason::Record.into()), [30, 1]);
+	assert_eq!(reason(pallet_tasks::HoldReason::Replica.into()), [30, 2]);
+	assert_eq!(reason(pallet_tasks::HoldReason::Challenge.into()), [30, 3]);
 }
 
 #[test]

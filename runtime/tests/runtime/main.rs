@@ -17,3 +17,4 @@ mod sets;
 mod stints;
 mod storage;
 mod swarm;
+mod tasks;
