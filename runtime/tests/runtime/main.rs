@@ -1,6 +1,7 @@
 //! Tests of the whole runtime, in one binary: every further binary would link the SDK again.
 
 mod calls;
+mod certificate;
 mod chain;
 mod court;
 mod drilling;
