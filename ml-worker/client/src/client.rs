@@ -212,8 +212,21 @@ impl Chain {
 	where
 		F: Future<Output = Result<T, RpcError>>,
 	{
+		self.ask_within(REQUEST_TIMEOUT, method, request).await
+	}
+
+	/// Runs one request that may take this long.
+	async fn ask_within<T, F>(
+		&self,
+		longest: Duration,
+		method: &str,
+		request: impl FnOnce(Arc<Connection>) -> F,
+	) -> Result<T, ChainError>
+	where
+		F: Future<Output = Result<T, RpcError>>,
+	{
 		let connection = self.connection().await?;
-		let answer = tokio::time::timeout(REQUEST_TIMEOUT, request(connection.clone())).await;
+		let answer = tokio::time::timeout(longest, request(connection.clone())).await;
 		let reason = match answer {
 			Ok(Ok(value)) => return Ok(value),
 			Ok(Err(RpcError::User(e))) => {
@@ -231,7 +244,7 @@ impl Chain {
 				})
 			}
 			Ok(Err(e)) => root_cause(&e),
-			Err(_) => format!("no answer in {} s", REQUEST_TIMEOUT.as_secs()),
+			Err(_) => format!("no answer in {} s", longest.as_secs()),
 		};
 		self.forget(&connection).await;
 		self.note(|link| link.connected = false);
@@ -245,6 +258,31 @@ impl Chain {
 		params: RpcParams,
 	) -> Result<T, ChainError> {
 		self.ask(method, |c| async move { c.rpc.request(method, params).await }).await
+	}
+
+	/// Sends any JSON-RPC request, for whose answer a node may compute this long.
+	pub async fn slow_rpc<T: DeserializeOwned>(
+		&self,
+		longest: Duration,
+		method: &str,
+		params: RpcParams,
+	) -> Result<T, ChainError> {
+		let ask = |c: Arc<Connection>| async move { c.rpc.request(method, params).await };
+		self.ask_within(longest, method, ask).await
+	}
+
+	/// Subscribes by these two methods, and returns the first thing that the node tells.
+	pub async fn first_of<T: DeserializeOwned>(
+		&self,
+		longest: Duration,
+		subscribe: &str,
+		unsubscribe: &str,
+	) -> Result<T, ChainError> {
+		let ask = |c: Arc<Connection>| async move {
+			let mut all = c.rpc.subscribe(subscribe, RpcParams::new(), unsubscribe).await?;
+			all.next().await.unwrap_or_else(|| Err(RpcError::Client("it ended".into())))
+		};
+		self.ask_within(longest, subscribe, ask).await
 	}
 
 	/// Calls `TrainyardApi_<method>` with `args` at block `at`, or at the best block.

@@ -5,6 +5,7 @@
 //! to standard error.
 
 mod bench;
+mod certificate;
 pub mod chain;
 mod estimate;
 mod evaluate;
@@ -49,8 +50,8 @@ enum Command {
 	Estimate(estimate::Estimate),
 	/// Trains a job on this machine into a bundle (Proof of Training).
 	Train(train::Train),
-	/// Checks a bundle: all files, the full-pass rules, and segments by replay. Exit code 0:
-	/// passed, 1: failed, 2: cannot be checked.
+	/// Checks a bundle: all files, the full-pass rules, and segments by replay. Or a certificate of a
+	/// job, without a node. Exit code 0: passed, 1: failed, 2: cannot be checked.
 	Verify(verify::Verify),
 	/// Removes states of a finished bundle that can be computed again from those that stay.
 	Thin(states::Thin),

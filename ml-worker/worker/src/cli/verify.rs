@@ -1,5 +1,6 @@
 //! `trainyard verify DIR`.
 
+use super::certificate;
 use crate::args::{DeviceArgs, InputArgs};
 use crate::{
 	table::{grouped, table, Align},
@@ -29,9 +30,15 @@ const CANNOT_CHECK: u8 = 2;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Verify {
-	/// Folder of the bundle.
-	#[arg(value_name = "DIR")]
-	dir: PathBuf,
+	/// Folder of the bundle. With a certificate it may be a model file as well.
+	#[arg(value_name = "DIR", required_unless_present = "certificate")]
+	dir: Option<PathBuf>,
+	/// Check the certificate of a job, and with DIR whether that is what it certifies. It needs no node.
+	#[arg(long, value_name = "FILE", requires = "genesis")]
+	certificate: Option<PathBuf>,
+	/// Hash of the genesis block of the certificate's chain, from somebody you trust: everything follows from it.
+	#[arg(long, value_name = "HASH", requires = "certificate")]
+	genesis: Option<H256>,
 	/// How many segments to replay, drawn at random, or `all`.
 	#[arg(long, value_name = "N|all", default_value = "3")]
 	segments: Choice,
@@ -65,29 +72,114 @@ fn farthest(dir: &Path) -> anyhow::Result<Vec<Pick>> {
 
 impl Verify {
 	pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-		let chosen = self.device.choose().map_err(VerifyError::Engine);
-		let checked =
-			chosen.and_then(|()| verify::full(&self.dir, self.segments, &self.inputs.given()));
-		let mut full = match checked {
-			Ok(full) => full,
-			Err(error) => {
-				if self.json {
-					let error = serde_json::json!({ "passed": null, "error": error.to_string() });
-					println!("{}", terminal::pretty(&error)?);
-				}
-				eprintln!("cannot check {}: {error}", self.dir.display());
-				return Ok(ExitCode::from(CANNOT_CHECK));
-			}
-		};
-		// A bundle that failed may have other states than it lists.
-		if self.movement && full.passed {
-			full.movement = farthest(&self.dir)?;
+		match (&self.certificate, &self.genesis) {
+			(Some(file), Some(genesis)) => self.certified(file, genesis),
+			_ => self.bundle(),
 		}
+	}
+
+	/// Checks a bundle. It is there wherever no certificate is.
+	fn bundle(&self) -> anyhow::Result<ExitCode> {
+		let dir = self.dir.as_deref().context("name a bundle")?;
+		let full = match self.full(dir) {
+			Ok(full) => full,
+			Err(error) => return self.cannot_check(dir, &error),
+		};
 		match self.json {
 			true => println!("{}", terminal::pretty(&full)?),
 			false => print!("{}", text(&full)),
 		}
 		Ok(if full.passed { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
+	}
+
+	fn full(&self, dir: &Path) -> anyhow::Result<Full> {
+		self.device.choose().map_err(VerifyError::Engine)?;
+		let mut full = verify::full(dir, self.segments, &self.inputs.given())?;
+		// A bundle that failed may have other states than it lists.
+		if self.movement && full.passed {
+			full.movement = farthest(dir)?;
+		}
+		Ok(full)
+	}
+
+	fn cannot_check(&self, path: &Path, error: &anyhow::Error) -> anyhow::Result<ExitCode> {
+		// These say their causes themselves.
+		let error = match error.downcast_ref::<VerifyError>() {
+			Some(error) => error.to_string(),
+			None => format!("{error:#}"),
+		};
+		if self.json {
+			let error = serde_json::json!({ "passed": null, "error": error });
+			println!("{}", terminal::pretty(&error)?);
+		}
+		eprintln!("{}", terminal::lines(&format!("cannot check {}: {error}", path.display())));
+		Ok(ExitCode::from(CANNOT_CHECK))
+	}
+
+	/// Checks a certificate, and whether what is named beside it is certified.
+	fn certified(&self, file: &Path, genesis: &H256) -> anyhow::Result<ExitCode> {
+		let statement = match certificate::check(file, genesis) {
+			Ok(Ok(statement)) => statement,
+			Ok(Err(refusal)) => {
+				if self.json {
+					let refused =
+						serde_json::json!({ "passed": false, "error": refusal.to_string() });
+					println!("{}", terminal::pretty(&refused)?);
+				}
+				let text = format!("failed: {} is refused: {refusal}", file.display());
+				eprintln!("{}", terminal::lines(&text));
+				return Ok(ExitCode::from(FAILED));
+			}
+			Err(error) => return self.cannot_check(file, &error),
+		};
+		if !self.json {
+			print!("{}", certificate::describe(&statement));
+			println!("\npassed: all of this follows from the genesis hash that you named");
+		}
+		let mut found = serde_json::json!({ "passed": true, "certificate": statement });
+		let mut passed = true;
+		match self.dir.as_deref() {
+			None => {}
+			Some(dir) if dir.is_dir() => {
+				let full = match self.full(dir) {
+					Ok(full) => full,
+					Err(error) => return self.cannot_check(dir, &error),
+				};
+				let is_certified = certificate::is_bundle(&statement, &full);
+				passed = full.passed && is_certified;
+				if !self.json {
+					println!("\n{}", text(&full));
+					println!("{}", verdict(dir, "bundle", is_certified));
+				}
+				found["bundle"] = serde_json::json!(full);
+				found["certified"] = is_certified.into();
+			}
+			Some(path) => {
+				let (is_certified, root) = match certificate::is_model(&statement, path) {
+					Ok(found) => found,
+					Err(error) => return self.cannot_check(path, &error),
+				};
+				passed = is_certified;
+				if !self.json {
+					println!("{} (blob root {root:?})", verdict(path, "model", is_certified));
+				}
+				found["model"] = serde_json::json!({ "file": path, "blob_root": root });
+				found["certified"] = is_certified.into();
+			}
+		}
+		found["passed"] = passed.into();
+		if self.json {
+			println!("{}", terminal::pretty(&found)?);
+		}
+		Ok(if passed { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
+	}
+}
+
+/// Says whether what is at a path is certified.
+fn verdict(path: &Path, what: &str, is_certified: bool) -> String {
+	match is_certified {
+		true => format!("passed: {} is a {what} that is certified", path.display()),
+		false => format!("failed: {} is no {what} of this certificate", path.display()),
 	}
 }
 

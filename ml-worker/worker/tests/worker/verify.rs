@@ -169,3 +169,22 @@ fn what_is_no_bundle_cannot_be_checked() {
 	assert_eq!(code, 2);
 	assert!(err.contains("neither a number of segments nor"), "{err}");
 }
+
+#[test]
+fn a_certificate_that_is_none_is_refused_and_needs_a_genesis_hash() {
+	let folder = tempfile::tempdir().unwrap();
+	let file = folder.path().join("job.certificate.json");
+	std::fs::write(&file, "{\"_type\": 1}").unwrap();
+	let hash = format!("0x{}", "12".repeat(32));
+	let check = |flags: &[&str]| run(&[&["verify", "--certificate", text(&file)], flags].concat());
+	let (code, _, err) = check(&[]);
+	assert!(code == 2 && err.contains("--genesis"), "{err}");
+	let (code, _, err) = check(&["--genesis", "0x12"]);
+	assert_eq!(code, 2, "{err}");
+	let (code, out, err) = check(&["--genesis", &hash, "--json"]);
+	assert!(code == 1 && err.contains("is refused: this is no certificate"), "{err}");
+	assert_eq!(serde_json::from_str::<serde_json::Value>(&out).unwrap()["passed"], false);
+	std::fs::remove_file(&file).unwrap();
+	let (code, _, err) = check(&["--genesis", &hash]);
+	assert!(code == 2 && err.contains("cannot check"), "{err}");
+}

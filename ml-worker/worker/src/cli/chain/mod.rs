@@ -1,6 +1,7 @@
 //! The commands that talk to a chain.
 
 mod authority;
+mod certificate;
 mod dispute;
 mod federate;
 mod model;
@@ -28,6 +29,7 @@ use crate::{
 };
 use anyhow::{bail, Context};
 use authority::{Authority, Deregister};
+use certificate::Certificate;
 use clap::Subcommand;
 use dispute::DisputeCommand;
 use model::ModelCommand;
@@ -105,6 +107,9 @@ pub enum ChainCommand {
 	Deregister(Deregister),
 	/// Reads the model of a job from the chain and checks it against its root
 	FetchModel(FetchModel),
+	/// Writes what the chain has on record of a finished job, with proofs that anybody can check without a
+	/// node
+	Certificate(Certificate),
 	/// Stores files on chain, brings, lists, renews and removes them
 	#[command(subcommand)]
 	Model(ModelCommand),
@@ -222,6 +227,7 @@ impl ChainCommand {
 			Self::Authority(args) => args.run().await,
 			Self::Deregister(args) => args.run().await,
 			Self::FetchModel(args) => args.run().await,
+			Self::Certificate(args) => args.run().await,
 			Self::Model(command) => command.run().await,
 			Self::Dispute(args) => args.run().await,
 			Self::Balance(args) => args.run().await,
