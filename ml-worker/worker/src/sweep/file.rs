@@ -338,6 +338,16 @@ mod tests {
 	}
 
 	#[test]
+	fn the_example_is_that_of_the_page() {
+		let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/sweep.toml");
+		let sweep = load(Path::new(example)).unwrap();
+		assert_eq!((sweep.members.len(), sweep.plan.generations, sweep.plan.replaced), (6, 4, 2));
+		let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/sets.md");
+		let page = std::fs::read_to_string(page).unwrap();
+		assert!(page.contains(&std::fs::read_to_string(example).unwrap()));
+	}
+
+	#[test]
 	fn what_is_wrong_is_said() {
 		assert!(text_of(read("")).contains("2 to 32 members"));
 		assert!(text_of(read("[sweep]\nseeds = 33\n")).contains("these are 33"));
