@@ -1,5 +1,6 @@
-//! What a unit of fuel costs: seconds of one core for kinds of code, by each engine, and what it costs a referee to
-//! prepare and compile modules that are made to take long.
+//! What a unit of fuel costs: time of one core for kinds of code, by each engine, and what it costs a referee to
+//! prepare and compile modules that are made to take long. Whatever is executed must come to the same by every engine,
+//! and in the referee, which is code for a machine of 32 bits.
 //!
 //! ```sh
 //! tools/task-referee/run
@@ -8,10 +9,14 @@
 //! builds the referee for the target of the runtime and calls this with it. Without it, the engines of workers alone are
 //! measured.
 
+#[path = "../src/tests/everything.rs"]
+mod everything;
+
+use codec::Encode;
 use rustix::time::{clock_gettime, ClockId};
 use std::{error::Error, fmt::Write as _, path::PathBuf};
 use trainyard_task_vm::{native, prepare, Call, Limits, Machine, MAX_MODULE_BYTES};
-use wasmtime::{Config, Engine, Instance, Module, OptLevel, Store};
+use wasmtime::{Config, Engine, Instance, Memory, Module, OptLevel, Store};
 
 type Anything<T> = Result<T, Box<dyn Error>>;
 
@@ -223,28 +228,33 @@ impl Referee {
 		Ok(Self { store, instance })
 	}
 
-	/// Gives it a module.
-	fn give(&mut self, bytes: &[u8]) -> Anything<()> {
-		let place = self.instance.get_typed_func::<u32, u32>(&mut self.store, "place")?;
+	/// Gives it bytes, by the function that says where they belong.
+	fn give(&mut self, place: &str, bytes: &[u8]) -> Anything<()> {
+		let place = self.instance.get_typed_func::<u32, u32>(&mut self.store, place)?;
 		let at = place.call(&mut self.store, bytes.len() as u32)?;
-		let memory = self.instance.get_memory(&mut self.store, "memory").ok_or("no memory")?;
-		Ok(memory.write(&mut self.store, at as usize, bytes)?)
+		Ok(self.memory()?.write(&mut self.store, at as usize, bytes)?)
 	}
 
-	/// Calls a function, and returns its result and the seconds.
-	fn call(&mut self, name: &str) -> Anything<(u64, f64)> {
+	fn memory(&mut self) -> Anything<Memory> {
+		Ok(self.instance.get_memory(&mut self.store, "memory").ok_or("no memory")?)
+	}
+
+	/// Has it do something, and returns the seconds.
+	fn call(&mut self, name: &str) -> Anything<f64> {
+		let called = self.instance.get_typed_func::<(), u32>(&mut self.store, name)?;
 		let begun = Begun::now();
-		let value = if name == "execute" {
-			self.instance
-				.get_typed_func::<(), u64>(&mut self.store, name)?
-				.call(&mut self.store, ())?
-		} else {
-			self.instance
-				.get_typed_func::<(), u32>(&mut self.store, name)?
-				.call(&mut self.store, ())?
-				.into()
-		};
-		Ok((value, begun.seconds()))
+		let done = called.call(&mut self.store, ())?;
+		let seconds = begun.seconds();
+		(done == 1).then_some(seconds).ok_or_else(|| format!("the referee cannot {name}").into())
+	}
+
+	/// Returns what the last step came to, encoded.
+	fn outcome(&mut self) -> Anything<Vec<u8>> {
+		let called = self.instance.get_typed_func::<(), u64>(&mut self.store, "outcome")?;
+		let packed = called.call(&mut self.store, ())?;
+		let mut bytes = vec![0; packed as u32 as usize];
+		self.memory()?.read(&self.store, (packed >> 32) as usize, &mut bytes)?;
+		Ok(bytes)
 	}
 }
 
@@ -272,6 +282,34 @@ fn least(mut run: impl FnMut()) -> f64 {
 	(0..3).map(of).fold(f64::INFINITY, f64::min)
 }
 
+/// Compares the referee with this machine on every float instruction.
+fn floats(engine: &Engine, module: &Module) -> Anything<()> {
+	let bytes = wat::parse_str(everything::everything())?;
+	let machine = Machine::new(prepare(&bytes, &Limits::MAX)?)?;
+	let mut referee = Referee::new(engine, module)?;
+	referee.give("place", &bytes)?;
+	referee.call("prepare")?;
+	referee.call("compile")?;
+	let edges = everything::edges();
+	let mut bits = 1u64;
+	for (index, a) in edges.iter().enumerate() {
+		for b in &edges {
+			// Beside the edges numbers without order (Knuth's generator).
+			bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(index as u64 | 1);
+			for pair in [[*a, *b], [bits, *b]] {
+				let state = pair.map(u64::to_le_bytes).concat();
+				referee.give("place_state", &state)?;
+				referee.call("execute")?;
+				if referee.outcome()? != machine.execute(Call::Step(&state))?.encode() {
+					return Err(format!("the referee differs: {pair:x?}").into());
+				}
+			}
+		}
+	}
+	println!("\nEvery float instruction on {} pairs: equal in the referee", 2 * edges.len().pow(2));
+	Ok(())
+}
+
 fn main() -> Anything<()> {
 	let referee = match std::env::args().nth(1).map(PathBuf::from) {
 		Some(path) => {
@@ -291,26 +329,28 @@ fn main() -> Anything<()> {
 		let limits = Limits::MAX;
 		let prepared = prepare(&bytes, &limits).map_err(|error| format!("{name}: {error}"))?;
 		let machine = Machine::new(prepared.clone())?;
-		let fuel = match machine.execute(Call::Step(&[]))? {
-			Ok(returned) => returned.fuel,
-			Err(fault) => {
-				println!("{name:24} {fault}");
-				limits.fuel
-			}
-		};
+		let outcome = machine.execute(Call::Step(&[]))?;
+		// What runs out of fuel has used all.
+		let fuel = outcome.as_ref().map_or(limits.fuel, |returned| returned.fuel);
 		let interpreter = nanos(least(|| drop(machine.execute(Call::Step(&[])))), fuel);
 		let compiled = native::Machine::new(prepared)?;
+		if compiled.execute(Call::Step(&[]))? != outcome {
+			return Err(format!("native code differs: {name}").into());
+		}
 		let compiled = nanos(least(|| drop(compiled.execute(Call::Step(&[])))), fuel);
 		let in_referee = match &referee {
 			Some((engine, module)) => {
 				let mut referee = Referee::new(engine, module)?;
-				referee.give(&bytes)?;
+				referee.give("place", &bytes)?;
 				referee.call("prepare")?;
 				referee.call("compile")?;
 				let mut failed = None;
 				let seconds = least(|| failed = referee.call("execute").err());
 				if let Some(error) = failed {
 					return Err(error);
+				}
+				if referee.outcome()? != outcome.encode() {
+					return Err(format!("the referee differs: {name}").into());
 				}
 				nanos(seconds, fuel)
 			}
@@ -330,10 +370,13 @@ fn main() -> Anything<()> {
 			println!("{engine}: mean {mean:.2} ns, worst {:.2} ns ({})", of(worst), worst.0);
 		}
 	}
+	if let Some((engine, module)) = &referee {
+		floats(engine, module)?;
+	}
 	println!("\nMilliseconds for modules of about {MAX_MODULE_BYTES} bytes\n");
 	println!(
-		"{:24} {:>7} {:>9} {:>8} {:>8} {:>8} {:>8}",
-		"module", "bytes", "prepared", "here", "compile", "referee", "compile"
+		"{:24} {:>7} {:>9} {:>8} {:>11} {:>8} {:>8} {:>8}",
+		"module", "bytes", "prepared", "prepare", "interpreter", "native", "referee", "compile"
 	);
 	for (name, bytes) in heavy() {
 		let begun = Begun::now();
@@ -347,14 +390,19 @@ fn main() -> Anything<()> {
 		let here = 1e3 * begun.seconds();
 		let length = prepared.bytes().len();
 		let begun = Begun::now();
-		Machine::new(prepared)?;
+		Machine::new(prepared.clone())?;
 		let compile = 1e3 * begun.seconds();
-		print!("{name:24} {:7} {length:9} {here:8.2} {compile:8.2}", bytes.len());
+		let begun = Begun::now();
+		let compiled = native::Machine::new(prepared)?;
+		// wasmtime compiles functions on threads where it can; these modules have few functions.
+		let native = 1e3 * begun.seconds() - compile;
+		let native = if compiled.is_native() { native } else { f64::NAN };
+		print!("{name:24} {:7} {length:9} {here:8.2} {compile:11.2} {native:8.2}", bytes.len());
 		if let Some((engine, module)) = &referee {
 			let mut referee = Referee::new(engine, module)?;
-			referee.give(&bytes)?;
-			let prepare = 1e3 * referee.call("prepare")?.1;
-			let compile = 1e3 * referee.call("compile")?.1;
+			referee.give("place", &bytes)?;
+			let prepare = 1e3 * referee.call("prepare")?;
+			let compile = 1e3 * referee.call("compile")?;
 			print!(" {prepare:8.2} {compile:8.2}");
 		}
 		println!();

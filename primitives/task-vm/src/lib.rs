@@ -32,6 +32,6 @@ mod prepare;
 mod tests;
 
 pub use limits::{Limits, MAX_FUEL, MAX_MEMORY_PAGES, MAX_MODULE_BYTES, MAX_STATE_BYTES, PAGE};
-pub use machine::{Call, Machine};
+pub use machine::{execute, Call, Machine};
 pub use outcome::{Broken, Fault, Outcome, Returned};
 pub use prepare::{prepare, Facts, Kind, Prepared, Refused};

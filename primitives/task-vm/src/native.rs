@@ -9,7 +9,7 @@ use crate::{
 	outcome::{Broken, Outcome},
 	prepare::{exports, Kind, Prepared, Refused},
 };
-use alloc::{format, string::ToString};
+use alloc::string::ToString;
 use wasmtime::{
 	Config, Engine, Global, Memory, Module, OptLevel, Store, Trap, TypedFunc, Val,
 	WasmBacktraceDetails,
@@ -20,7 +20,8 @@ pub const STACK_BYTES: usize = 3 * 1024 * 1024;
 
 /// A module, ready to execute steps.
 pub struct Machine {
-	module: Module,
+	/// None where the compiler fails: the interpreter alone says which modules there are.
+	module: Option<Module>,
 	interpreter: crate::Machine,
 }
 
@@ -29,21 +30,16 @@ impl Machine {
 	///
 	/// # Errors
 	///
-	/// [`Refused::Engine`] where the interpreter refuses it, or the compiler.
+	/// As [`crate::Machine::new`].
 	pub fn new(prepared: Prepared) -> Result<Self, Refused> {
 		let interpreter = crate::Machine::new(prepared)?;
-		let engine = |error: wasmtime::Error| Refused::Engine(format!("{error:#}"));
-		let mut config = Config::new();
-		config
-			.cranelift_nan_canonicalization(true)
-			.cranelift_opt_level(OptLevel::Speed)
-			.max_wasm_stack(STACK_BYTES)
-			.wasm_backtrace(false)
-			.wasm_backtrace_details(WasmBacktraceDetails::Disable)
-			.memory_guaranteed_dense_image_size(0);
-		let compiler = Engine::new(&config).map_err(engine)?;
-		let module = Module::new(&compiler, interpreter.prepared().bytes()).map_err(engine)?;
+		let module = compile(interpreter.prepared().bytes()).ok();
 		Ok(Self { module, interpreter })
+	}
+
+	/// Returns whether it executes native code, and not the interpreter alone.
+	pub fn is_native(&self) -> bool {
+		self.module.is_some()
 	}
 
 	/// Returns the module that it executes.
@@ -57,16 +53,29 @@ impl Machine {
 	///
 	/// [`Broken`] where this machine cannot. A step that traps or takes too much is no error: that is its [`Outcome`].
 	pub fn execute(&self, call: Call<'_>) -> Result<Outcome, Broken> {
-		if call.kind() != self.prepared().kind {
+		let Some(module) = self.module.as_ref().filter(|_| call.kind() == self.prepared().kind)
+		else {
 			return self.interpreter.execute(call);
-		}
-		let native = Running::new(&self.module, call.kind())
+		};
+		let native = Running::new(module, call.kind())
 			.and_then(|mut running| drive(&mut running, self.prepared(), call));
 		match native {
 			Err(Broken::Engine(_)) => self.interpreter.execute(call),
 			known => known,
 		}
 	}
+}
+
+fn compile(module: &[u8]) -> wasmtime::Result<Module> {
+	let mut config = Config::new();
+	config
+		.cranelift_nan_canonicalization(true)
+		.cranelift_opt_level(OptLevel::Speed)
+		.max_wasm_stack(STACK_BYTES)
+		.wasm_backtrace(false)
+		.wasm_backtrace_details(WasmBacktraceDetails::Disable)
+		.memory_guaranteed_dense_image_size(0);
+	Module::new(&Engine::new(&config)?, module)
 }
 
 struct Running {

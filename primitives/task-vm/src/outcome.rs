@@ -39,6 +39,8 @@ pub enum Fault {
 	Place,
 	/// What it returned is longer than the limit of a state.
 	Size,
+	/// The module is none that a task can have, so no step of it can be executed.
+	Module,
 }
 
 impl fmt::Display for Fault {
@@ -51,6 +53,7 @@ impl fmt::Display for Fault {
 			}
 			Self::Place => "the module gave a place that is not inside its memory",
 			Self::Size => "the step returned more bytes than the limit of a state",
+			Self::Module => "the module is none that a task can have",
 		})
 	}
 }

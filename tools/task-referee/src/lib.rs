@@ -11,12 +11,15 @@ use core::{
 	arch::wasm32,
 	cell::{Cell, RefCell},
 };
+use codec::Encode;
 use trainyard_task_vm::{prepare, Call, Limits, Machine, Prepared};
 
 /// What this module holds between calls. It has one thread.
 #[derive(Default)]
 struct Held {
 	module: Vec<u8>,
+	state: Vec<u8>,
+	outcome: Vec<u8>,
 	prepared: Option<Prepared>,
 	machine: Option<Machine>,
 }
@@ -26,7 +29,13 @@ struct Single<T>(T);
 unsafe impl<T> Sync for Single<T> {}
 
 static HELD: Single<RefCell<Held>> =
-	Single(RefCell::new(Held { module: Vec::new(), prepared: None, machine: None }));
+	Single(RefCell::new(Held {
+		module: Vec::new(),
+		state: Vec::new(),
+		outcome: Vec::new(),
+		prepared: None,
+		machine: None,
+	}));
 
 /// Gives memory and takes none back: an instance lives for one measurement.
 struct Bump(Cell<(usize, usize)>);
@@ -89,13 +98,28 @@ pub extern "C" fn compile() -> u32 {
 	held.machine.is_some().into()
 }
 
-/// Executes a step of no state; returns its fuel, or 0 where it ended with a fault.
+/// Returns where the caller writes a state of so many bytes.
 #[no_mangle]
-pub extern "C" fn execute() -> u64 {
+pub extern "C" fn place_state(length: usize) -> *mut u8 {
+	let mut held = HELD.0.borrow_mut();
+	held.state = alloc::vec![0; length];
+	held.state.as_mut_ptr()
+}
+
+/// Executes a step of the state; returns whether this machine could.
+#[no_mangle]
+pub extern "C" fn execute() -> u32 {
+	let mut held = HELD.0.borrow_mut();
+	let state = core::mem::take(&mut held.state);
+	let outcome = held.machine.as_ref().and_then(|machine| machine.execute(Call::Step(&state)).ok());
+	held.state = state;
+	held.outcome = outcome.as_ref().map(Encode::encode).unwrap_or_default();
+	outcome.is_some().into()
+}
+
+/// Returns the place of the encoded outcome in the upper half, and its length in the lower one.
+#[no_mangle]
+pub extern "C" fn outcome() -> u64 {
 	let held = HELD.0.borrow();
-	let outcome = held.machine.as_ref().map(|machine| machine.execute(Call::Step(&[])));
-	match outcome {
-		Some(Ok(Ok(returned))) => returned.fuel,
-		_ => 0,
-	}
+	(held.outcome.as_ptr() as u64) << 32 | held.outcome.len() as u64
 }

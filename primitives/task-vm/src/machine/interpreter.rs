@@ -26,7 +26,8 @@ impl Machine {
 	///
 	/// # Errors
 	///
-	/// [`Refused::Engine`] where the interpreter refuses the module.
+	/// [`Refused::Engine`] where the interpreter refuses the module, [`Refused::Memory`] where this machine cannot compile
+	/// it.
 	pub fn new(prepared: Prepared) -> Result<Self, Refused> {
 		let mut config = Config::default();
 		config
@@ -37,8 +38,7 @@ impl Machine {
 			.set_max_recursion_depth(FRAMES)
 			.set_max_stack_height(STACK_BYTES)
 			.set_max_cached_stacks(1);
-		let module = Module::new(&Engine::new(&config), &prepared.bytes)
-			.map_err(|error| Refused::Engine(error.to_string()))?;
+		let module = Module::new(&Engine::new(&config), &prepared.bytes).map_err(refused)?;
 		Ok(Self { module, prepared })
 	}
 
@@ -73,6 +73,15 @@ struct Running {
 
 fn missing() -> Broken {
 	Broken::Engine("an export of the module is missing".into())
+}
+
+fn refused(error: wasmi::Error) -> Refused {
+	let text = error.to_string();
+	// The kind of this error is private.
+	if text.contains("out of system memory") {
+		return Refused::Memory;
+	}
+	Refused::Engine(text)
 }
 
 fn failed(error: wasmi::Error) -> Broken {

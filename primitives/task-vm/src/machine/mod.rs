@@ -3,8 +3,9 @@
 mod interpreter;
 
 use crate::{
+	limits::Limits,
 	outcome::{Broken, Fault, Outcome, Returned},
-	prepare::{Kind, Prepared, COPIED_BYTES, STACK},
+	prepare::{prepare, Kind, Prepared, Refused, COPIED_BYTES, STACK},
 };
 pub use interpreter::Machine;
 
@@ -58,6 +59,21 @@ impl<'a> Call<'a> {
 		match self {
 			Self::Step(bytes) | Self::Map(bytes, _) => bytes,
 		}
+	}
+}
+
+/// Executes one call of a module that may be anything, as a referee does, by the interpreter. A module that no task can
+/// have, or that does not compute what is asked for, is a [fault](Fault::Module).
+///
+/// # Errors
+///
+/// [`Broken`] where this machine cannot, which says nothing about the step.
+pub fn execute(module: &[u8], limits: &Limits, call: Call<'_>) -> Result<Outcome, Broken> {
+	let machine = prepare(module, limits).and_then(Machine::new);
+	match machine {
+		Ok(machine) if machine.prepared().kind == call.kind() => machine.execute(call),
+		Err(Refused::Memory) => Err(Broken::Memory),
+		Ok(_) | Err(_) => Ok(Err(Fault::Module)),
 	}
 }
 

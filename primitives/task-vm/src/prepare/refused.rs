@@ -77,6 +77,8 @@ pub enum Refused {
 	},
 	/// The interpreter refuses it, though it is valid; the text is the interpreter's.
 	Engine(String),
+	/// This machine has too little memory to compile it, which says nothing about the module.
+	Memory,
 }
 
 impl fmt::Display for Refused {
@@ -122,6 +124,7 @@ impl fmt::Display for Refused {
 				fewer pages, or the task more fuel"
 			),
 			Self::Engine(text) => write!(f, "the interpreter refuses the module: {text}"),
+			Self::Memory => f.write_str("this machine has too little memory to compile the module"),
 		}
 	}
 }

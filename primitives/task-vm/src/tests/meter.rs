@@ -255,3 +255,20 @@ fn exports_of_the_meter_cannot_be_had_by_the_module() {
 	assert_eq!(execute(&module, Call::Step(&[])), Err(Fault::Fuel));
 	assert!(prepared(&module).bytes().len() > module.len());
 }
+
+/// The shipped examples, by both engines.
+#[test]
+fn the_shipped_modules_compute_the_same_by_every_engine() {
+	let pi = include_bytes!("../../../../ml-worker/examples/tasks/pi.wasm");
+	let first = execute(pi, Call::Step(&7u64.to_le_bytes())).unwrap();
+	let second = execute(pi, Call::Step(&first.bytes)).unwrap();
+	assert_eq!(second.bytes[8..16], 200_000u64.to_le_bytes());
+	let sweep = include_bytes!("../../../../ml-worker/examples/tasks/sweep.wasm");
+	let numbers = [0.1f64, 0.05, 0.02, 0.03, 0.001, 0.25].map(f64::to_le_bytes).concat();
+	let input = [numbers, [16u32, 200].map(u32::to_le_bytes).concat()].concat();
+	for index in [0, 17, 255] {
+		assert_eq!(execute(sweep, Call::Map(&input, index)).unwrap().bytes.len(), 32);
+	}
+	// What has no place for its input says so by `unreachable`.
+	assert_eq!(execute(pi, Call::Step(&[1])), Err(Fault::Trap));
+}

@@ -1,6 +1,7 @@
 //! Tests of modules in the text format of WebAssembly.
 
 mod adversarial;
+mod everything;
 mod floats;
 mod meter;
 mod refusals;
@@ -42,6 +43,7 @@ fn execute_within(module: &[u8], limits: Limits, call: Call<'_>) -> Outcome {
 	#[cfg(feature = "native")]
 	on_a_large_stack(|| {
 		let native = crate::native::Machine::new(prepared).unwrap();
+		assert!(native.is_native());
 		assert_eq!(native.execute(call).unwrap(), outcome, "native code differs");
 	});
 	outcome

@@ -1,6 +1,7 @@
 //! What a module may not have, each with an error that says so.
 
 use super::*;
+use crate::Fault;
 
 fn with(fields: &str) -> Vec<u8> {
 	stepping(fields, "i64.const 0")
@@ -148,6 +149,16 @@ fn a_task_exports_its_memory_and_two_functions() {
 	assert!(matches!(of(&[memory, input, &wrong]).unwrap_err(), Refused::Export { .. }));
 	let variable = r#"(global (export "input") i32 (i32.const 0))"#;
 	assert!(matches!(of(&[memory, variable, step]).unwrap_err(), Refused::Export { .. }));
+}
+
+#[test]
+fn a_referee_comes_to_a_fault_where_there_is_no_module() {
+	let execute = |module: &[u8], call| crate::execute(module, &Limits::MAX, call).unwrap();
+	assert_eq!(execute(b"no module", Call::Step(&[])), Err(Fault::Module));
+	let step = stepping("", &returns(1024, 2));
+	assert_eq!(execute(&step, Call::Step(&[1, 2])).unwrap().bytes, [1, 2]);
+	assert_eq!(execute(&step, Call::Map(&[1, 2], 0)), Err(Fault::Module));
+	assert_eq!(execute(&step[..50], Call::Step(&[1, 2])), Err(Fault::Module));
 }
 
 proptest::proptest! {
