@@ -8,6 +8,7 @@
 //! - [`ranks`] are several processes of one owner that train one model;
 //! - [`sweep`] makes sets of jobs of one, and shows what their members score;
 //! - [`swarm`] is a peer of a swarm;
+//! - [`task`] runs deterministic tasks;
 //! - [`plot`] draws the curves of a run;
 //! - [`whetstone`] measures what this machine is worth in units of work;
 //! - [`table`] lays out what is printed, and [`terminal`] keeps strangers' text harmless there.
@@ -27,5 +28,6 @@ pub mod roles;
 pub mod swarm;
 pub mod sweep;
 pub mod table;
+pub mod task;
 pub mod terminal;
 pub mod whetstone;

@@ -19,6 +19,7 @@ mod relay;
 mod seal;
 mod serve;
 mod states;
+mod task;
 mod train;
 mod verify;
 mod whetstone;
@@ -69,6 +70,9 @@ enum Command {
 	/// their number.
 	#[command(subcommand)]
 	Ranks(ranks::RanksCommand),
+	/// Runs deterministic tasks, and checks their modules.
+	#[command(subcommand)]
+	Task(task::TaskCommand),
 	/// Measures the speed of this machine.
 	Bench(bench::Bench),
 	/// Prints length, content hash and blob root of a file.
@@ -106,6 +110,7 @@ impl Cli {
 			Command::Plot(command) => command.run(),
 			Command::Profile(command) => command.run(),
 			Command::Ranks(command) => command.run(),
+			Command::Task(command) => command.run(),
 			Command::Bench(command) => command.run(),
 			Command::Hash(command) => command.run(),
 			Command::Seal(command) => command.run(),

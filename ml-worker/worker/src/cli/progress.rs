@@ -109,7 +109,7 @@ fn left(at: &Progress, passed: Duration) -> Option<Duration> {
 }
 
 /// Writes a duration: `9s`, `3m05s`, `2h07m`.
-fn clock(time: Duration) -> String {
+pub(super) fn clock(time: Duration) -> String {
 	let seconds = time.as_secs_f64().ceil() as u64;
 	match (seconds / 3_600, seconds / 60 % 60, seconds % 60) {
 		(0, 0, s) => format!("{s}s"),
@@ -119,7 +119,7 @@ fn clock(time: Duration) -> String {
 }
 
 /// Writes a count with a prefix: `12.3 GFLOP`.
-fn scaled(count: f64, unit: &str) -> String {
+pub(super) fn scaled(count: f64, unit: &str) -> String {
 	let (scale, prefix) = match count {
 		n if n >= 1e15 => (1e15, "P"),
 		n if n >= 1e12 => (1e12, "T"),

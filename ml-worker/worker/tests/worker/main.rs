@@ -10,5 +10,6 @@ mod kernels;
 mod kill;
 mod ranks;
 mod replay;
+mod task;
 mod train;
 mod verify;

@@ -1,0 +1,140 @@
+//! Deterministic tasks: modules that this machine executes, whole tasks, and what of them is on disk.
+//!
+//! A task that is killed goes on where it was: [`saved`] keeps the last state, and the leaves of the trace or the
+//! records so far. The result is the same whatever happened meanwhile, and on how many cores a map ran.
+
+pub mod run;
+pub mod saved;
+
+use codec::Encode;
+use rayon::ThreadPool;
+use std::fmt;
+use trainyard_task::{Fault, File, Limits};
+use trainyard_task_vm::{native, prepare, Broken, Call, Kind, Prepared, Refused};
+
+/// FLOP as which a unit of fuel counts, so that work of tasks has a price in ut beside that of training: what a core
+/// does of strict training in the time in which it executes a unit. `docs/tasks.md` has the measurement.
+pub const FLOP_PER_FUEL: u128 = 32;
+
+/// Returns the work of some fuel, in micro-ut, rounded up.
+pub fn work(fuel: u128) -> Option<trainyard_program::units::MicroUt> {
+	trainyard_program::units::micro_ut(fuel.checked_mul(FLOP_PER_FUEL)?)
+}
+
+/// Why a task cannot be executed here.
+#[derive(Debug, thiserror::Error)]
+pub enum TaskError {
+	/// The module is refused.
+	#[error("the module cannot be that of a task: {0}")]
+	Refused(#[from] Refused),
+	/// This machine fails.
+	#[error(transparent)]
+	Broken(#[from] Broken),
+	/// The module computes steps and a map is asked for, or the other way round.
+	#[error("{0}")]
+	Kind(&'static str),
+	/// The task breaks a rule.
+	#[error("this cannot be a task: {0}")]
+	Rule(trainyard_task::spec::TaskFault),
+	/// Threads cannot be started.
+	#[error("cannot start threads: {0}")]
+	Threads(#[from] rayon::ThreadPoolBuildError),
+	/// A file cannot be read or written.
+	#[error(transparent)]
+	File(#[from] trainyard_proof::bundle::files::FileError),
+	/// What was saved is of something else, or damaged.
+	#[error("{0}")]
+	Saved(String),
+	/// It was stopped; what it did is saved if there is a place for it.
+	#[error("stopped after {done} of {all}{}", .saved.then_some(": the same command goes on").unwrap_or_default())]
+	Stopped {
+		/// Steps or indices that are done.
+		done: u32,
+		/// All of them.
+		all: u32,
+		/// Whether they are saved.
+		saved: bool,
+	},
+}
+
+/// A module, ready to execute, and threads with room for it.
+pub struct Program {
+	machine: native::Machine,
+	threads: ThreadPool,
+	file: File,
+}
+
+impl fmt::Debug for Program {
+	fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+		f.debug_struct("Program").field("file", &self.file).finish_non_exhaustive()
+	}
+}
+
+/// Returns the limits of a machine for those of a task.
+fn machine_limits(limits: &Limits) -> trainyard_task_vm::Limits {
+	trainyard_task_vm::Limits {
+		fuel: limits.fuel,
+		memory_pages: limits.pages,
+		state_bytes: limits.state,
+		module_bytes: trainyard_task_vm::MAX_MODULE_BYTES,
+	}
+}
+
+impl Program {
+	/// Compiles a module for a task with these limits, to be executed on `threads` threads, or on one for each core.
+	///
+	/// # Errors
+	///
+	/// [`TaskError::Refused`] where the module is none that a task can have; [`TaskError::Threads`].
+	pub fn new(module: &[u8], limits: &Limits, threads: usize) -> Result<Self, TaskError> {
+		let machine = native::Machine::new(prepare(module, &machine_limits(limits))?)?;
+		let threads = rayon::ThreadPoolBuilder::new()
+			.num_threads(threads)
+			.stack_size(native::STACK_BYTES + (1 << 20))
+			.thread_name(|index| format!("task-{index}"))
+			.build()?;
+		Ok(Self { machine, threads, file: File::of(module) })
+	}
+
+	/// Returns the name of the module.
+	pub fn file(&self) -> File {
+		self.file
+	}
+
+	/// Returns the module.
+	pub fn prepared(&self) -> &Prepared {
+		self.machine.prepared()
+	}
+
+	/// Returns whether it computes steps or indices.
+	pub fn kind(&self) -> Kind {
+		self.prepared().kind()
+	}
+
+	/// Executes one call on one of its threads.
+	fn execute(&self, call: Call<'_>) -> Result<Executed, Broken> {
+		Ok(match self.machine.execute(call)? {
+			Ok(returned) => Executed { result: Ok(returned.bytes), fuel: returned.fuel },
+			// What a fault used is not counted: it counts as all that it may.
+			Err(fault) => {
+				let bytes = Fault::try_from(fault.encode()).unwrap_or_default();
+				Executed { result: Err(bytes), fuel: self.prepared().limits().fuel }
+			}
+		})
+	}
+}
+
+/// What one call came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Executed {
+	pub(crate) result: Result<Vec<u8>, Fault>,
+	pub(crate) fuel: u64,
+}
+
+/// Says what a fault is, as far as this version knows it.
+pub fn describe(fault: &Fault) -> String {
+	match <trainyard_task_vm::Fault as codec::Decode>::decode(&mut fault.as_slice()) {
+		Ok(fault) => fault.to_string(),
+		Err(_) => format!("a fault that this version does not know (0x{})", hex::encode(fault)),
+	}
+}
