@@ -85,7 +85,7 @@ fn every_field_is_checked() {
 		let is_form = ["/_type", "/predicateType", "/predicate/job/id"].contains(&at.as_str());
 		if readable && !is_form {
 			let Refusal::Differs { at: named, .. } = &refusal else { panic!("{at}: {refusal}") };
-			let path: String = named.replace('[', "/").replace('.', "/").replace(']', "");
+			let path: String = named.replace(['[', '.'], "/").replace(']', "");
 			let at = at.trim_start_matches('/');
 			assert!(path == at || path.starts_with(&format!("{at}/")), "{at}: {refusal}");
 		}
@@ -102,13 +102,15 @@ fn every_field_is_checked() {
 	}
 }
 
+/// Chooses a part of the evidence.
+type Choose = Box<dyn Fn(&mut Evidence) -> &mut Bytes>;
+
 /// Bytes all over the evidence, in each part of it.
 #[test]
 fn no_byte_of_the_evidence_can_be_changed() {
 	let good = evidence(Example::new().entries());
 	let file = good.clone();
-	let mut all: Vec<Box<dyn Fn(&mut Evidence) -> &mut Bytes>> =
-		vec![Box::new(|e| &mut e.genesis.header)];
+	let mut all: Vec<Choose> = vec![Box::new(|e| &mut e.genesis.header)];
 	for at in 0..file.genesis.authorities.len() {
 		all.push(Box::new(move |e| &mut e.genesis.authorities[at]));
 	}

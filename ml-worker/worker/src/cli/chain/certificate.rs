@@ -190,7 +190,7 @@ impl Collector<'_> {
 				return Ok(());
 			}
 			self.next = header.number + 1;
-			if self.links.len() % SETS_A_LINE == 0 {
+			if self.links.len().is_multiple_of(SETS_A_LINE) {
 				info!("{} authority sets, up to block {}", self.links.len(), header.number);
 			}
 		}
