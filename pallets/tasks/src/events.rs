@@ -54,7 +54,7 @@ mod events {
 			/// The last block to commit.
 			until: BlockNumber,
 		},
-		/// Nobody could be had for an audit, or who was drawn was silent: it is drawn again, or given up.
+		/// Nobody could be had for an audit, or who was drawn was silent: it is drawn again, or the task ends.
 		AuditMissed {
 			/// Number of the task.
 			task: TaskId,

@@ -6,7 +6,7 @@
 //! | Drawing | the seed is there | Computing |
 //! | Computing | all replicas committed, or its blocks passed | Sampling; Ended where nobody did |
 //! | Sampling | the seed is there | Auditing, or Revealing |
-//! | Auditing | the auditor committed, or its blocks passed | Revealing; Sampling again, three times at most |
+//! | Auditing | the auditor committed, or its blocks passed | Revealing; Sampling again, three times at most, and then Ended |
 //! | Revealing | all showed, and all outputs are stored; or its blocks passed | Challenging; Ended where nobody delivered |
 //! | Challenging | its blocks passed, and no dispute runs | Ended |
 //!
@@ -33,6 +33,9 @@ use trainyard_traits::{stood_still, AwaitedBlobs, Beacon, Drawn, Seed, VerifierP
 const REPLICAS: &[u8] = b"trainyard/task/replicas/v1";
 /// Domain of the seed by which audits are drawn.
 const AUDIT: &[u8] = b"trainyard/task/audit/v1";
+/// Domain of the draw of who audits: by that of whether there is an audit, the lowest accounts of the pool would have
+/// each.
+const AUDITOR: &[u8] = b"trainyard/task/auditor/v1";
 
 impl<T: Config> Pallet<T> {
 	/// Looks at a task: does what can be done of the phase that it is in, and puts it on the agenda again.
@@ -63,7 +66,9 @@ impl<T: Config> Pallet<T> {
 			}
 			Phase::Sampling { after, tries } => (
 				Self::look_at_sampling(id, &mut task, now, (after, tries)),
-				T::WeightInfo::sample().saturating_add(T::Beacon::seed_weight()),
+				T::WeightInfo::sample()
+					.saturating_add(T::Beacon::seed_weight())
+					.saturating_add(Self::end_weight()),
 			),
 			Phase::Auditing { until, tries } => {
 				let waits = task.auditor.as_ref().is_some_and(|a| a.commitment.is_none());
@@ -71,7 +76,7 @@ impl<T: Config> Pallet<T> {
 					(until.saturating_add(1), look)
 				} else {
 					let next = Self::end_auditing(id, &mut task, now, tries);
-					(next, T::WeightInfo::sample())
+					(next, T::WeightInfo::sample().saturating_add(Self::end_weight()))
 				}
 			}
 			Phase::Revealing { since, full, until } => {
@@ -108,7 +113,7 @@ impl<T: Config> Pallet<T> {
 		[
 			Self::end_weight(),
 			T::WeightInfo::draw().saturating_add(seed),
-			T::WeightInfo::sample().saturating_add(seed),
+			T::WeightInfo::sample().saturating_add(seed).saturating_add(Self::end_weight()),
 			T::WeightInfo::forget(),
 		]
 		.into_iter()
@@ -231,7 +236,7 @@ impl<T: Config> Pallet<T> {
 		let excluded = replicas.chain([task.submitter.clone()]).chain(task.silent.iter().cloned());
 		let excluded: Vec<_> = excluded.collect();
 		let needs = task.spec.needs();
-		let drawn = T::Verifiers::draw(AUDIT, seed, after, &excluded, 1, &needs);
+		let drawn = T::Verifiers::draw(AUDITOR, seed, after, &excluded, 1, &needs);
 		let auditor = match drawn {
 			Drawn::Seated(drawn) => drawn.into_iter().next(),
 			Drawn::Busy | Drawn::TooFew => None,
@@ -264,7 +269,10 @@ impl<T: Config> Pallet<T> {
 		let again = tries < MAX_TRIES;
 		Self::deposit_event(Event::AuditMissed { task: id, auditor, again });
 		if !again {
-			return Self::begin_reveals(id, task, now);
+			// What was to be audited and was not is not paid, or whoever keeps verifiers away would be paid for
+			// anything.
+			Self::end(id, task, TaskEnd::Unaudited);
+			return Self::retained(now);
 		}
 		let after = T::Beacon::draw_height(now.saturating_add(AUDIT_PAUSE));
 		task.phase = Phase::Sampling { after, tries };
@@ -275,7 +283,8 @@ impl<T: Config> Pallet<T> {
 		if task.auditor.as_ref().is_some_and(|auditor| auditor.commitment.is_some()) {
 			return Self::begin_reveals(id, task, now);
 		}
-		let silent = Self::dismiss_auditor(task, false);
+		// Nothing was asked of it but to come: the periods are the submitter's, and a verifier need not do tasks.
+		let silent = Self::dismiss_auditor(task, true);
 		if let Some(who) = &silent {
 			let noted = task.silent.try_push(who.clone());
 			debug_assert!(noted.is_ok(), "as many as tries");

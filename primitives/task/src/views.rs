@@ -87,6 +87,8 @@ pub enum TaskEnd {
 	Cancelled,
 	/// Fewer applied than were asked for.
 	Untaken,
+	/// It was to be audited, and no verifier did it: everything went back.
+	Unaudited,
 	/// No replica delivered.
 	Undelivered,
 	/// No claim of a replica stood.

@@ -149,16 +149,17 @@ fn a_silent_auditor_is_replaced_twice() {
 		let run = truth(id);
 		assert_ok!(commit(id, 11, &run));
 		assert_ok!(commit(id, 12, &run));
-		until(id, |phase| matches!(phase, Phase::Revealing { .. }));
-		assert_eq!(Absent::get().len(), 3);
-		let mut distinct = Absent::get();
-		distinct.sort();
-		distinct.dedup();
+		assert_eq!(until_ended(id), TaskEnd::Unaudited);
+		let drawn = events().into_iter().filter_map(|event| match event {
+			Event::AuditMissed { auditor, .. } => auditor,
+			_ => None,
+		});
+		let distinct: std::collections::BTreeSet<AccountId> = drawn.collect();
 		assert_eq!(distinct.len(), 3, "nobody is drawn twice");
-		assert_eq!((get(id).auditor, Seated::get().len()), (None, 0));
-		assert_ok!(reveal(id, 11, &run));
-		assert_ok!(reveal(id, 12, &run));
-		assert_eq!(until_ended(id), TaskEnd::Accepted(0));
+		// The submitter chose the periods: who was drawn loses nothing, nor does who computed.
+		assert_eq!((Absent::get().len(), Seated::get().len()), (0, 0));
+		assert_eq!((free(11), free(12)), (ENDOWMENT, ENDOWMENT));
+		assert_eq!(free(SUBMITTER), ENDOWMENT - RECORD);
 	});
 }
 
@@ -178,9 +179,37 @@ fn an_audit_waits_for_verifiers_and_not_for_ever() {
 		let other = computing(STEPS, terms(), &[13]);
 		Pool::set(Vec::new());
 		assert_ok!(commit(other, 13, &run));
-		until(other, |phase| matches!(phase, Phase::Revealing { .. }));
-		assert_eq!(get(other).auditor, None);
+		// What nobody audited is not paid, and costs nobody anything.
+		assert_eq!(until_ended(other), TaskEnd::Unaudited);
+		assert_eq!((free(13), get(other).auditor), (ENDOWMENT, None));
 	});
+}
+
+/// The lot by which a task is audited says nothing of who audits it.
+#[test]
+fn every_verifier_audits_as_often() {
+	use std::collections::BTreeMap;
+	let mut audits = BTreeMap::<AccountId, u32>::new();
+	let all = run(|| Pool::get().len());
+	for round in 0..600u32 {
+		run(|| {
+			let id = computing(STEPS, TaskTerms { audit: 500, ..terms() }, &[11]);
+			let seed = H256::from(sp_io::hashing::blake2_256(&round.to_le_bytes()));
+			let mut task = get(id);
+			Tasking::draw_auditor(id, &mut task, Tasking::now(), (1, 0), &seed);
+			if let Some(auditor) = task.auditor {
+				*audits.entry(auditor.who).or_default() += 1;
+			}
+		});
+	}
+	let sum: u32 = audits.values().sum();
+	assert_eq!(audits.len(), all, "{audits:?}");
+	// Half of 600, and of these as many for each: six standard deviations.
+	assert!((226..=374).contains(&sum), "{sum}");
+	let each = f64::from(sum) / all as f64;
+	for (who, count) in &audits {
+		assert!((f64::from(*count) - each).abs() < 6.0 * each.sqrt(), "{who}: {count} of {sum}");
+	}
 }
 
 #[test]

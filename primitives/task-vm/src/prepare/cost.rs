@@ -81,6 +81,8 @@ pub(super) fn of(operator: &Operator<'_>, moved: u64) -> u64 {
 		| I64TruncF64S | I64TruncF64U => 3,
 		I32TruncSatF32S | I32TruncSatF32U | I32TruncSatF64S | I32TruncSatF64U | I64TruncSatF32S
 		| I64TruncSatF32U | I64TruncSatF64S | I64TruncSatF64U => 3,
+		// A call of what charges it, with some thirty instructions, also where it fails.
+		MemoryGrow { .. } => 64,
 		_ => 1,
 	}
 }
