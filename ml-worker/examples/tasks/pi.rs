@@ -8,7 +8,7 @@
 
 use core::{panic::PanicInfo, ptr::addr_of_mut};
 
-/// Points of a step: some 9 million units of fuel.
+/// Points of a step: some 11 million units of fuel.
 const POINTS: u64 = 100_000;
 
 #[panic_handler]
