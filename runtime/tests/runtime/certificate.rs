@@ -2,7 +2,6 @@
 //! no worker imports a pallet. They must be those of this runtime: whoever changes one of them raises
 //! `spec_version`, and adds the new layout beside the old one there.
 
-use frame_support::storage::StorageValue as _;
 use scale_info::{
 	form::PortableForm, MetaType, PortableRegistry, Registry, Type, TypeDef, TypeInfo,
 };
