@@ -25,7 +25,7 @@ use trainyard_sandbox::{
 
 /// A job of one segment with this learning rate.
 fn spec(learning_rate_nano: u64) -> JobSpec {
-	let mut spec = JobSpec::example();
+	let mut spec = JobSpec::noisy_example();
 	let training = &mut spec.training;
 	(training.steps, training.checkpoint_interval) = (50, 50);
 	training.learning_rate_nano = learning_rate_nano;
