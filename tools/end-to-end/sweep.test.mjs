@@ -60,7 +60,7 @@ before(
 		for (const suri of VERIFIERS) network.startWorker('verifier', suri, ['--bond', '500']);
 		for (const suri of TRAINERS) {
 			const listen = `127.0.0.1:${await anyPort()}`;
-			network.startWorker('trainer', suri, ['--bond', '100', '--max-parallel', '2', '--listen', listen]);
+			network.startWorker('trainer', suri, ['--bond', '100', '--max-parallel', '3', '--listen', listen]);
 		}
 		await network.verifiersReady(VERIFIERS);
 		await network.trainersReady(TRAINERS);
