@@ -345,7 +345,10 @@ fn a_cheat_is_convicted_by_a_judgement() {
 	let kept = || Posts::<Runtime>::iter().count() + Opened::<Runtime>::iter().count();
 	assert!(scene.chain.state(kept) > 3);
 	scene.chain.leap(configs::market::JobRetention::get());
-	assert_ok!(scene.call(Bob, pallet_task_market::Call::forget { job: scene.id }));
+	// Anybody forgets it then, or the agenda has: after a leap blocks have no room for a while.
+	let forgotten = scene.call(Bob, pallet_task_market::Call::forget { job: scene.id });
+	let gone = pallet_task_market::Error::<Runtime>::NoSuchJob.into();
+	assert!(forgotten.is_ok() || forgotten == Err(gone), "{forgotten:?}");
 	assert_eq!(scene.chain.state(kept), 0);
 	books::check(&mut scene.chain).unwrap();
 }

@@ -7,6 +7,7 @@ use crate::{
 };
 use frame_support::assert_ok;
 use sp_keyring::Sr25519Keyring::{Alice, Bob, Ferdie};
+use trainyard_court::game::Target;
 use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
 	accusation::Leaf,
@@ -77,8 +78,7 @@ fn train(chain: &mut Chain, job: JobId, file: &[u8]) -> [Leaf; 2] {
 	let checked = posted.spec.clone().check().unwrap();
 	let computed = Bundle::made_up(&checked, 1, 1, false);
 	let bundle = computed.forced(&assigned.seed.unwrap(), &alice);
-	let leaves =
-		[0, 1].map(|at| Leaf { content: bundle.leaf(at).unwrap(), path: bundle.path(at).unwrap() });
+	let leaves = [Target::Start, Target::Model].map(|target| bundle.shown(&target)[0].clone());
 	let reveal = Reveal {
 		bundle_root: bundle.root(),
 		true_root: bundle.true_root(),
