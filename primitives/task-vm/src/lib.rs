@@ -10,7 +10,7 @@
 //! - results of float operations that are NaN are canonical (the deterministic profile of WebAssembly 3.0), which the
 //!   engines do;
 //! - [`Machine`] executes each step in a fresh instance by an interpreter, `wasmi`, on a worker as in the chain's runtime.
-//!   With the feature `native`, [`native::Machine`] does the same by `wasmtime`, as native code.
+//!   With the feature `native`, `native::Machine` does the same by `wasmtime`, as native code.
 //!
 //! `docs/tasks.md` says how modules are written.
 

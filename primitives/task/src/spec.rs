@@ -25,7 +25,7 @@ pub const CERTAIN: u16 = 1_000;
 /// Fuel for which a chain's price of computing is.
 pub const PRICED_FUEL: u64 = 1_000_000;
 
-/// Bytes, named by their length and their root as a [blob](trainyard_protocol::blob).
+/// Bytes, named by their length and their root as a [blob].
 #[derive(
 	Clone,
 	Copy,
