@@ -64,7 +64,7 @@ pub enum ChainCommand {
 	/// could not be opened or followed
 	Federate(Box<federate::Federate>),
 	/// Has a job trained with several hyperparameters or seeds, by different trainers, and compares what comes of
-	/// it; with [pbt] generation after generation. Goes on after a restart. Exit code 0: there is a best model, 1: no
+	/// it; with a table pbt, generation after generation. Goes on after a restart. Exit code 0: there is a best model, 1: no
 	/// member has a score, 2: it could not be posted or followed
 	Sweep(Box<sweep::Sweep>),
 	/// Trains one model among peers that nobody coordinates, and is paid for what makes it better
