@@ -189,6 +189,12 @@ sp_api::decl_runtime_apis! {
 		/// Returns those of them for which one can apply.
 		fn open_tasks(after: Option<TaskId>, count: u32) -> Vec<TaskId>;
 
+		/// Returns the output of a claim of a task, where it is short enough to be kept by the chain itself.
+		fn task_output(id: TaskId, claim: u8) -> Option<Vec<u8>>;
+
+		/// Returns what an account sealed that will challenge a claim of a task, and in which block.
+		fn task_seal(id: TaskId, who: AccountId) -> Option<(H256, BlockNumber)>;
+
 		/// Returns what a task may ask for and offer.
 		fn task_bounds() -> TaskBounds;
 

@@ -460,6 +460,14 @@ impl_runtime_apis! {
 			views::open_tasks(after, count)
 		}
 
+		fn task_output(id: TaskId, claim: u8) -> Option<Vec<u8>> {
+			crate::Tasks::output(id, claim)
+		}
+
+		fn task_seal(id: TaskId, who: AccountId) -> Option<(H256, BlockNumber)> {
+			crate::Tasks::seal_of(id, &who)
+		}
+
 		fn task_bounds() -> TaskBounds {
 			<crate::Runtime as pallet_tasks::Config>::Bounds::get()
 		}

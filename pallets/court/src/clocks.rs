@@ -19,7 +19,7 @@ use scale_info::TypeInfo;
 use sp_runtime::DispatchError;
 use trainyard_pallet_support::agenda::Clock;
 use trainyard_protocol::job::BlockNumber;
-use trainyard_traits::{Accused, CourtRoom, DisputeId, MAX_STANDSTILL};
+use trainyard_traits::{Accused, CourtRoom, DisputeId, MoveClock, MAX_STANDSTILL};
 
 /// When something began to count.
 #[derive(
@@ -178,6 +178,12 @@ impl<T: Config> Clock for Pallet<T> {
 				T::WeightInfo::forget()
 			}
 		}
+	}
+}
+
+impl<T: Config> MoveClock for Pallet<T> {
+	fn ticks() -> u32 {
+		Ticks::<T>::get()
 	}
 }
 

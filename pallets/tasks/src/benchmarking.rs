@@ -26,7 +26,7 @@ use trainyard_task::{
 	Claim, Descent, Ends, File, Form, Limits, Nodes, StateId, TaskId, TaskSpec, TaskTerms, Trace,
 	FAN, H256,
 };
-use trainyard_traits::{AwaitedBlobs, VerifierPool};
+use trainyard_traits::{AwaitedBlobs, MoveClock, VerifierPool};
 
 /// The salt of all commitments.
 const SALT: [u8; 32] = [7; 32];
@@ -155,6 +155,7 @@ fn applied<T: Config>(task: &mut Task<T::AccountId>, count: u32) {
 /// challenges. In each a side has shown its nodes.
 fn disputed<T: Config>(task: &mut Task<T::AccountId>, stage: Stage) {
 	let until = 5_000;
+	let (since, ticks) = (Pallet::<T>::now(), T::Moves::ticks());
 	let shown = || Some(Nodes::truncate_from(vec![H256::zero(); FAN as usize]));
 	for number in 0..MAX_CHALLENGES {
 		let who = rich::<T>("challenger", number);
@@ -162,12 +163,13 @@ fn disputed<T: Config>(task: &mut Task<T::AccountId>, stage: Stage) {
 		Pallet::<T>::hold(HoldReason::Challenge, &who, deposit).unwrap();
 		let claim = Claim { root: H256::zero(), output: StateId::Fault(Default::default()) };
 		let sides = [Side::Claim(0), Side::Challenger { who, claim, deposit }];
-		let dispute = Dispute { sides, stage: stage.clone(), shown: [shown(), None], until };
+		let dispute =
+			Dispute { sides, stage: stage.clone(), shown: [shown(), None], until, since, ticks };
 		Disputes::<T>::insert(ID, number, dispute);
 		Pallet::<T>::schedule(Subject::Dispute(ID, number), until + 1);
 	}
 	let sides = [Side::Claim(0), Side::Claim(1)];
-	let dispute = Dispute { sides, stage, shown: [None, None], until };
+	let dispute = Dispute { sides, stage, shown: [None, None], until, since, ticks };
 	Disputes::<T>::insert(ID, MAX_CHALLENGES, dispute);
 	Pallet::<T>::schedule(Subject::Dispute(ID, MAX_CHALLENGES), until + 1);
 	task.challenges = MAX_CHALLENGES;

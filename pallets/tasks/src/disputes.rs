@@ -14,8 +14,9 @@
 //! of transactions.
 
 use crate::{
-	posting::TaskOf, Brought, Config, Dispute, Disputes, Error, Event, HoldReason, OpenedRecord,
-	Pallet, Referee, Seal, Seals, Subject, Tasks, WeightInfo, MAX_CHALLENGES,
+	posting::TaskOf, Brought, Call as PalletCall, Config, Dispute, Disputes, Error, Event,
+	HoldReason, OpenedRecord, Pallet, Referee, Seal, Seals, Subject, Tasks, WeightInfo,
+	CHALLENGE_PART, MAX_CHALLENGES,
 };
 use alloc::{collections::BTreeSet, vec::Vec};
 use frame_support::{
@@ -23,7 +24,7 @@ use frame_support::{
 };
 use sp_runtime::DispatchError;
 use trainyard_pallet_support::agenda::Clock;
-use trainyard_protocol::merkle;
+use trainyard_protocol::{job::BlockNumber, merkle};
 use trainyard_task::{
 	claim::{self, Path},
 	descent::{convicted, Narrowed},
@@ -31,7 +32,7 @@ use trainyard_task::{
 	views::{Phase, Side, Stage},
 	Claim, Descent, Ends, Form, Nodes, StateId, TaskId, H256,
 };
-use trainyard_traits::VerifierPool;
+use trainyard_traits::{MoveClock, VerifierPool};
 
 /// A dispute of a runtime's accounts.
 pub(crate) type DisputeOf<T> = Dispute<<T as frame_system::Config>::AccountId>;
@@ -70,7 +71,6 @@ impl<T: Config> Pallet<T> {
 	) -> Result<(), Error<T>> {
 		let count = task.spec.leaves().ok_or(Error::<T>::IsMap)?;
 		let descent = Descent::begin(count, roots).ok_or(Error::<T>::SameClaim)?;
-		let until = Self::now().saturating_add(T::MoveBlocks::get());
 		let number = task.next_dispute;
 		task.next_dispute = number.checked_add(1).ok_or(Error::<T>::TooMany)?;
 		task.running = task.running.saturating_add(1);
@@ -86,11 +86,49 @@ impl<T: Config> Pallet<T> {
 			_ => u8::MAX,
 		};
 		let stage = Stage::Descending(descent);
-		let dispute = Dispute { sides, stage, shown: [None, None], until };
+		let mut dispute =
+			Dispute { sides, stage, shown: [None, None], until: 0, since: 0, ticks: 0 };
+		Self::begin_move(id, number, &mut dispute);
 		Disputes::<T>::insert(id, number, dispute);
-		Self::schedule(Subject::Dispute(id, number), until.saturating_add(1));
 		Self::deposit_event(Event::Disputed { task: id, dispute: number, claim, challenger });
 		Ok(())
+	}
+
+	/// Lets the time for the next move of a dispute begin.
+	fn begin_move(id: TaskId, number: u32, dispute: &mut DisputeOf<T>) {
+		dispute.since = Self::now();
+		dispute.ticks = T::Moves::ticks();
+		dispute.until = dispute.since.saturating_add(T::MoveBlocks::get());
+		Self::schedule(Subject::Dispute(id, number), dispute.until.saturating_add(1));
+	}
+
+	/// Returns for how many blocks after this one the move that is due can be made, if all have room; `None` where
+	/// it is too late. Blocks whose room for moves is full do not count, as in the court.
+	fn blocks_left(dispute: &DisputeOf<T>) -> Option<BlockNumber> {
+		let counted = T::Moves::counted(dispute.ticks, dispute.since, Self::now());
+		T::MoveBlocks::get().checked_sub(counted)
+	}
+
+	/// Returns whether blocks keep room for this call of `who`: a move in a dispute that runs, a challenge that was
+	/// sealed, or a seal of who computed the task. It reads one record.
+	pub fn is_urgent(who: &T::AccountId, call: &PalletCall<T>) -> bool {
+		match call {
+			PalletCall::show { task, dispute, side, .. } => Disputes::<T>::get(task, dispute)
+				.is_some_and(|dispute| {
+					let shown = dispute.shown.get(usize::from(*side));
+					matches!(dispute.stage, Stage::Descending(_)) && shown == Some(&None)
+				}),
+			PalletCall::execute { task, dispute, .. } => Disputes::<T>::get(task, dispute)
+				.is_some_and(|dispute| matches!(dispute.stage, Stage::Executing { .. })),
+			PalletCall::challenge { task, .. } | PalletCall::refute { task, .. } => {
+				Seals::<T>::contains_key(task, who)
+			}
+			PalletCall::seal { task, .. } => Tasks::<T>::get(task).is_some_and(|task| {
+				let mut all = task.replicas.iter().chain(&task.auditor);
+				matches!(task.phase, Phase::Challenging { .. }) && all.any(|one| one.who == *who)
+			}),
+			_ => false,
+		}
 	}
 
 	/// Returns the task, where it can be challenged now.
@@ -104,9 +142,11 @@ impl<T: Config> Pallet<T> {
 	}
 
 	pub(crate) fn do_seal(who: T::AccountId, id: TaskId, commitment: H256) -> DispatchResult {
-		Self::challenged(id)?;
+		let task = Self::challenged(id)?;
 		ensure!(!Seals::<T>::contains_key(id, &who), Error::<T>::HasSealed);
-		let deposit = T::Bounds::get().deposit;
+		// Whoever challenges falsely delays what others have at stake.
+		let part = task.terms.deposit.checked_div(CHALLENGE_PART).unwrap_or_default();
+		let deposit = T::Bounds::get().deposit.max(part);
 		Self::hold(HoldReason::Challenge, &who, deposit)?;
 		Seals::<T>::insert(id, &who, Seal { commitment, deposit, at: Self::now() });
 		Self::deposit_event(Event::Sealed { task: id, who });
@@ -175,7 +215,7 @@ impl<T: Config> Pallet<T> {
 		let Stage::Descending(descent) = dispute.stage else {
 			return Err(Error::<T>::NotDescending.into());
 		};
-		ensure!(Self::now() <= dispute.until, Error::<T>::TooLate);
+		ensure!(Self::blocks_left(&dispute).is_some(), Error::<T>::TooLate);
 		let at = usize::from(side);
 		let place = dispute.shown.get_mut(at).ok_or(Error::<T>::NoSuchSide)?;
 		ensure!(place.is_none(), Error::<T>::HasShown);
@@ -193,9 +233,7 @@ impl<T: Config> Pallet<T> {
 				}
 			};
 			dispute.shown = [None, None];
-			dispute.until = Self::now().saturating_add(T::MoveBlocks::get());
-			let next = dispute.until.saturating_add(1);
-			Self::schedule(Subject::Dispute(id, number), next);
+			Self::begin_move(id, number, &mut dispute);
 		}
 		Disputes::<T>::insert(id, number, dispute);
 		Ok(())
@@ -213,7 +251,7 @@ impl<T: Config> Pallet<T> {
 		let Stage::Executing { index, leaves } = dispute.stage else {
 			return Err(Error::<T>::NotExecuting.into());
 		};
-		ensure!(Self::now() <= dispute.until, Error::<T>::TooLate);
+		ensure!(Self::blocks_left(&dispute).is_some(), Error::<T>::TooLate);
 		let count = task.spec.leaves().ok_or(Error::<T>::IsMap)?;
 		let begin = match brought {
 			Brought::Bytes { state, .. } => Begin::Bytes(state),
@@ -301,9 +339,10 @@ impl<T: Config> Pallet<T> {
 			defensive!("a dispute on the agenda exists");
 			return T::WeightInfo::look();
 		};
-		if Self::now() <= dispute.until {
-			let next = dispute.until.saturating_add(1);
-			Self::schedule(Subject::Dispute(id, number), next);
+		if let Some(left) = Self::blocks_left(&dispute) {
+			let until = Self::now().saturating_add(left);
+			Disputes::<T>::insert(id, number, Dispute { until, ..dispute });
+			Self::schedule(Subject::Dispute(id, number), until.saturating_add(1));
 			return T::WeightInfo::look();
 		}
 		// Where a step waits to be executed, both could have brought it.

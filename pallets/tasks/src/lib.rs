@@ -77,7 +77,7 @@ pub mod pallet {
 		views::TaskEnd,
 		Bounds, Claim, Ends, Limits, Nodes, TaskId, TaskSpec, TaskTerms, H256,
 	};
-	use trainyard_traits::{AwaitedBlobs, Beacon, VerifierPool};
+	use trainyard_traits::{AwaitedBlobs, Beacon, MoveClock, VerifierPool};
 
 	/// The storage of this pallet's first release.
 	const STORAGE_VERSION: StorageVersion = StorageVersion::new(1);
@@ -117,6 +117,9 @@ pub mod pallet {
 
 		/// Blocks for each move of a dispute: for how long machines may be away.
 		type MoveBlocks: Get<BlockNumber>;
+
+		/// Which blocks had room for moves.
+		type Moves: MoveClock;
 
 		/// Blocks for which the record of a task is kept that has ended.
 		#[pallet::constant]

@@ -23,7 +23,7 @@ use trainyard_task::{
 	Bounds, Claim, Ends, Fault, File, Form, Limits, StateId, TaskId, TaskSpec, TaskTerms, Trace,
 	H256,
 };
-use trainyard_traits::{AwaitedBlobs, Beacon, BlobStore, Drawn, Seed, VerifierPool};
+use trainyard_traits::{AwaitedBlobs, Beacon, BlobStore, Drawn, MoveClock, Seed, VerifierPool};
 
 pub type AccountId = u64;
 type Block = frame_system::mocking::MockBlockU32<Test>;
@@ -61,6 +61,7 @@ pub const FATAL: &[u8] = &[3];
 pub const BOUNDS: Bounds = Bounds {
 	fuel: 10_000,
 	block_fuel: 1_000_000,
+	block_bytes: 1_000,
 	fuel_price: 3,
 	deposit: 60,
 	least: 3,
@@ -114,6 +115,8 @@ parameter_types! {
 	/// Blobs that were released for keepers.
 	pub static Kept: Vec<(H256, Vec<AccountId>)> = Vec::new();
 	pub static FullBlocks: BlockNumber = 0;
+	/// Blocks whose room for moves was full.
+	pub static FullOfMoves: BlockNumber = 0;
 	/// The verifiers.
 	pub static Pool: Vec<AccountId> = Vec::new();
 	/// Whether all verifiers have something else to do.
@@ -188,6 +191,13 @@ pub fn store(bytes: &[u8]) {
 }
 
 /// The verifiers in [`Pool`].
+pub struct FakeMoves;
+impl MoveClock for FakeMoves {
+	fn ticks() -> u32 {
+		System::block_number().saturating_sub(FullOfMoves::get())
+	}
+}
+
 pub struct FakeVerifiers;
 impl VerifierPool<AccountId> for FakeVerifiers {
 	fn draw(
@@ -303,6 +313,7 @@ impl crate::Config for Test {
 	type Bounds = ChainBounds;
 	type ServiceWeight = ServiceWeight;
 	type MoveBlocks = ConstU32<MOVE>;
+	type Moves = FakeMoves;
 	type RetentionBlocks = ConstU32<RETENTION>;
 	type RecordDeposit = ConstU128<RECORD>;
 	type WeightInfo = ();
@@ -436,6 +447,9 @@ pub fn terms() -> TaskTerms {
 pub fn rarely() -> TaskTerms {
 	TaskTerms { audit: 1, deposit: 199_800, ..terms() }
 }
+
+/// What a challenge of a task by [`rarely`] puts at stake.
+pub const STAKE: Balance = 1_998;
 
 pub const STEPS: Form = Form::Step { steps: 300 };
 pub const MAP: Form = Form::Map { count: 10, most: 8 };

@@ -34,6 +34,9 @@ pub const POLL_BLOCKS: BlockNumber = 5;
 pub const AUDIT_PAUSE: BlockNumber = 30;
 /// Part of a deposit that is lost by who does not commit.
 pub const SILENCE_PART: Balance = 4;
+/// Part of a replica's deposit that a challenge puts at stake, where that is more than the chain's least: half of it is
+/// for whoever waits a day or two longer for that deposit where the challenge was false.
+pub const CHALLENGE_PART: Balance = 100;
 /// Most chunks of 1 KiB with a record, and what siblings their opening has.
 pub const MAX_OPENED: u32 = MAX_STATE + 3 * 1024;
 /// Most siblings of an opening.
@@ -148,8 +151,12 @@ pub struct Dispute<AccountId> {
 	pub stage: Stage,
 	/// What was shown of the move that is due.
 	pub shown: [Option<Nodes>; 2],
-	/// The last block for that.
+	/// The last block for that, unless the room for moves is full in some.
 	pub until: BlockNumber,
+	/// When the time for it began.
+	pub since: BlockNumber,
+	/// How many blocks had had room for moves then.
+	pub ticks: u32,
 }
 
 /// What somebody sealed who will challenge.

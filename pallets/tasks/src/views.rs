@@ -1,10 +1,11 @@
 //! What clients ask.
 
-use crate::{posting::TaskOf, Config, Disputes, Outputs, Pallet, Replica, Tasks};
+use crate::{posting::TaskOf, Config, Disputes, Outputs, Pallet, Replica, Seals, Tasks};
 use alloc::vec::Vec;
+use trainyard_protocol::job::BlockNumber;
 use trainyard_task::{
 	views::{DisputeView, Phase, ReplicaView, TaskEnd, TaskView},
-	TaskId,
+	TaskId, H256,
 };
 
 impl<T: Config> Pallet<T> {
@@ -43,6 +44,16 @@ impl<T: Config> Pallet<T> {
 			disputes,
 			output: output.map(Into::into),
 		})
+	}
+
+	/// Returns the output of a claim, where it is short enough to be kept by the chain itself.
+	pub fn output(id: TaskId, claim: u8) -> Option<Vec<u8>> {
+		Outputs::<T>::get(id, claim).map(Into::into)
+	}
+
+	/// Returns what an account sealed for a task, and in which block.
+	pub fn seal_of(id: TaskId, who: &T::AccountId) -> Option<(H256, BlockNumber)> {
+		Seals::<T>::get(id, who).map(|seal| (seal.commitment, seal.at))
 	}
 
 	/// Returns the numbers of the tasks that are on record, at most `count` of those after `after`, by number.

@@ -151,6 +151,8 @@ pub struct Bounds {
 	pub fuel: u64,
 	/// Fuel for which there is a block of computing at least: what any machine of the chain executes in it.
 	pub block_fuel: u64,
+	/// Bytes of records for which there is a block of storing at least.
+	pub block_bytes: u32,
 	/// Least of the fee of an audit for [`PRICED_FUEL`].
 	pub fuel_price: Balance,
 	/// Least deposit: what a dispute costs who is right, several times.
@@ -204,7 +206,8 @@ pub enum TaskFault {
 	/// The deposit is that of the chain at least, and with the chance `p` of an audit at least twice the
 	/// reward times `(1 - p) / p`, so that who expects nothing but audits has no gain from a false claim.
 	Deposit,
-	/// A period is as long as the chain says, and computing has the blocks that all fuel takes.
+	/// A period is as long as the chain says, computing has the blocks that all fuel takes, and showing claims those
+	/// in which all records of a map are stored.
 	Blocks,
 	/// An amount exceeds the range of amounts.
 	Overflow,
@@ -342,9 +345,12 @@ impl TaskTerms {
 		let range = bounds.least..=bounds.most;
 		let all = [self.apply, self.compute, self.reveal];
 		let needed = spec.fuel().div_ceil(u128::from(bounds.block_fuel).max(1));
+		let bytes = spec.records().unwrap_or(0);
+		let stored = bytes.div_ceil(u64::from(bounds.block_bytes).max(1));
 		let fits = all.iter().all(|blocks| range.contains(blocks))
 			&& (bounds.window.max(bounds.least)..=bounds.most).contains(&self.challenge)
-			&& u128::from(self.compute) >= needed;
+			&& u128::from(self.compute) >= needed
+			&& u64::from(self.reveal) >= u64::from(bounds.least).saturating_add(stored);
 		ensure(fits, TaskFault::Blocks)
 	}
 }
@@ -369,6 +375,7 @@ pub(crate) mod testing {
 	pub const BOUNDS: Bounds = Bounds {
 		fuel: 10_000,
 		block_fuel: 2_000,
+		block_bytes: 100,
 		fuel_price: 3,
 		deposit: 50,
 		least: 2,

@@ -309,6 +309,20 @@ pub trait CourtRoom {
 	fn weight() -> Weight;
 }
 
+/// The clock of moves in disputes, for other pallets whose moves have the same room.
+pub trait MoveClock {
+	/// Returns how many blocks there were in which that room was not full.
+	fn ticks() -> u32;
+
+	/// Returns how many blocks count of those since `height`, at which there were `ticks`: those that had room, and
+	/// at least one of [`MAX_STANDSTILL`](crate::MAX_STANDSTILL) + 1, so that nobody stops a clock for ever.
+	fn counted(ticks: u32, height: BlockNumber, now: BlockNumber) -> u32 {
+		let had_room = Self::ticks().saturating_sub(ticks);
+		let all = now.saturating_sub(height);
+		had_room.max(all.checked_div(crate::MAX_STANDSTILL.saturating_add(1)).unwrap_or(0))
+	}
+}
+
 /// An accusation, as a challenge shows it.
 #[derive(
 	Clone, Debug, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking, MaxEncodedLen, TypeInfo,

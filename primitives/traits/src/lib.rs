@@ -14,7 +14,7 @@ mod reputation;
 
 pub use court::{
 	Accusation, Accused, Audited, Charged, ClockTerms, Conviction, Court, CourtRoom, Defendant,
-	DisputeId, Stakes, Standing, Window, MAX_WINDOWS,
+	DisputeId, MoveClock, Stakes, Standing, Window, MAX_WINDOWS,
 };
 pub use reputation::{JobDeeds, Reputation};
 

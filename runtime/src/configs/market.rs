@@ -181,22 +181,34 @@ impl UrgentCalls<AccountId, RuntimeCall> for OpenRescues {
 
 	fn is_move(call: &RuntimeCall) -> bool {
 		use pallet_court::Call;
-		matches!(
-			call,
-			RuntimeCall::Court(
+		use pallet_tasks::Call as TaskCall;
+		match call {
+			RuntimeCall::Court(call) => matches!(
+				call,
 				Call::challenge { .. }
 					| Call::post { .. }
 					| Call::open { .. }
 					| Call::deny { .. }
 					| Call::judge { .. }
 					| Call::show { .. }
-			)
-		)
+			),
+			RuntimeCall::Tasks(call) => matches!(
+				call,
+				TaskCall::seal { .. }
+					| TaskCall::challenge { .. }
+					| TaskCall::show { .. }
+					| TaskCall::execute { .. }
+					| TaskCall::refute { .. }
+			),
+			_ => false,
+		}
 	}
 
 	fn is_urgent(who: &AccountId, call: &RuntimeCall) -> bool {
-		if let RuntimeCall::Court(call) = call {
-			return Court::is_urgent(who, call);
+		match call {
+			RuntimeCall::Court(call) => return Court::is_urgent(who, call),
+			RuntimeCall::Tasks(call) => return crate::Tasks::is_urgent(who, call),
+			_ => {}
 		}
 		let RuntimeCall::Verification(pallet_verification::Call::rescue { job, group, .. }) = call
 		else {

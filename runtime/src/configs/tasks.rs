@@ -25,6 +25,8 @@ const DEPOSIT: Balance = 100 * TRY;
 /// Fuel that any machine executes in a block by an interpreter. It takes 0.4 ns for a unit
 /// (`tools/task-referee/run`): a quarter of 6 s.
 const BLOCK_FUEL: u64 = 4_000_000_000;
+/// Bytes of records that are stored in a block, as of models.
+const BLOCK_BYTES: u32 = 3 * 512 * 1024;
 /// Least fee of an audit for a million units of fuel: what 0.4 ms of a machine earn that trains 2 GFLOP in a
 /// second at 1,000 TRY for 432 GFLOP.
 const FUEL_PRICE: Balance = 2 * MILLIUNIT;
@@ -37,6 +39,7 @@ impl Get<Bounds> for TaskBounds {
 		Bounds {
 			fuel: MAX_FUEL,
 			block_fuel: BLOCK_FUEL,
+			block_bytes: BLOCK_BYTES,
 			fuel_price: FUEL_PRICE,
 			deposit: DEPOSIT,
 			least: MinPeriod::get(),
@@ -47,8 +50,8 @@ impl Get<Bounds> for TaskBounds {
 }
 
 parameter_types! {
-	/// A tenth of a block may go into tasks at its beginning.
-	pub TasksWeight: Weight = Perbill::from_percent(10) * MAX_BLOCK_WEIGHT;
+	/// A twentieth of a block may go into tasks at its beginning.
+	pub TasksWeight: Weight = Perbill::from_percent(5) * MAX_BLOCK_WEIGHT;
 	/// Deposit for the record of a task, with nine short outputs.
 	pub const TaskRecord: Balance = state_deposit(24, 44_000);
 }
@@ -63,6 +66,7 @@ impl pallet_tasks::Config for Runtime {
 	type Bounds = TaskBounds;
 	type ServiceWeight = TasksWeight;
 	type MoveBlocks = Patience;
+	type Moves = crate::Court;
 	type RetentionBlocks = ConstU32<{ 7 * DAYS }>;
 	type RecordDeposit = TaskRecord;
 	type WeightInfo = pallet_tasks::weights::SubstrateWeight<Runtime>;

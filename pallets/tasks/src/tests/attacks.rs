@@ -170,10 +170,10 @@ fn holding_a_result_up_costs_each_time() {
 			// The challenger is silent.
 			assert_ok!(show(id, round, 0, &honest));
 			pass(MOVE + 1);
-			assert_eq!(total(51), ENDOWMENT - 60 * (u128::from(round) + 1));
+			assert_eq!(total(51), ENDOWMENT - STAKE * (u128::from(round) + 1));
 		}
 		assert_eq!(until_ended(id), TaskEnd::Accepted(0));
-		assert_eq!(free(11), ENDOWMENT + 100 + 90);
+		assert_eq!(free(11), ENDOWMENT + 100 + 3 * STAKE / 2);
 	});
 }
 
@@ -249,5 +249,21 @@ fn deposits_of_different_tasks_do_not_mix() {
 		assert_eq!(until_ended(first), TaskEnd::Accepted(0));
 		assert_eq!(until_ended(second), TaskEnd::Refuted);
 		assert_eq!(free(11), ENDOWMENT + 100 - DEPOSIT);
+	});
+}
+
+/// Whoever fills the hook's part of blocks to miss a seed that asks for an audit is audited all the same.
+#[test]
+fn who_misses_the_seed_of_an_audit_is_audited() {
+	run(|| {
+		let audited = |lost| {
+			let id = computing(STEPS, rarely(), &[11]);
+			LostSeeds::set(lost);
+			assert_ok!(commit(id, 11, &truth(id)));
+			until(id, |phase| !matches!(phase, Phase::Computing { .. } | Phase::Sampling { .. }));
+			matches!(get(id).phase, Phase::Auditing { .. })
+		};
+		// Its chance is one in a thousand.
+		assert_eq!([0, 1, 0].map(audited), [false, true, false]);
 	});
 }

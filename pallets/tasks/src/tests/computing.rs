@@ -219,7 +219,7 @@ fn a_lost_seed_of_an_audit_is_drawn_again() {
 		let id = computing(STEPS, terms(), &[11]);
 		LostSeeds::set(1);
 		assert_ok!(commit(id, 11, &truth(id)));
-		until(id, |phase| matches!(phase, Phase::Auditing { tries: 0, .. }));
+		until(id, |phase| matches!(phase, Phase::Auditing { tries: 1, .. }));
 		assert_eq!(LostSeeds::get(), 0);
 	});
 }

@@ -1,6 +1,6 @@
 //! Claims that differ, and challenges of traces.
 
-use crate::{mock::*, Brought, Disputes, Error, Event, Subject, MAX_CHALLENGES};
+use crate::{mock::*, Brought, Call, Disputes, Error, Event, Subject, MAX_CHALLENGES};
 use frame_support::{assert_noop, assert_ok, BoundedVec};
 use trainyard_task::{
 	claim,
@@ -224,7 +224,7 @@ fn anybody_with_a_trace_can_challenge() {
 		let (honest, liar) = (truth(id), run_of(300, &[(40, b"lie")]));
 		deliver(id, &[(11, &liar), (12, &liar)], None);
 		assert_ok!(challenge(id, 51, 0, &honest));
-		assert_eq!(free(51), ENDOWMENT - 60);
+		assert_eq!(free(51), ENDOWMENT - STAKE);
 		assert_eq!(claims_of(id, 0), [Some(0), None]);
 		fight(id, 0, [&liar, &honest]);
 		assert_eq!(free(51), ENDOWMENT + DEPOSIT);
@@ -241,11 +241,12 @@ fn a_false_challenge_pays_those_whom_it_troubled() {
 		deliver(id, &[(11, &honest), (12, &honest)], None);
 		assert_ok!(challenge(id, 51, 0, &liar));
 		fight(id, 0, [&honest, &liar]);
-		assert_eq!(total(51), ENDOWMENT - 60);
+		assert_eq!(total(51), ENDOWMENT - STAKE);
 		let again = System::block_number() + BOUNDS.window;
 		assert!(matches!(get(id).phase, Phase::Challenging { until } if until >= again));
 		assert_eq!(until_ended(id), TaskEnd::Accepted(0));
-		assert_eq!((free(11), free(12)), (ENDOWMENT + 115, ENDOWMENT + 115));
+		let share = STAKE / 4;
+		assert_eq!((free(11), free(12)), (ENDOWMENT + 100 + share, ENDOWMENT + 100 + share));
 	});
 }
 
@@ -336,7 +337,7 @@ fn there_is_room_for_so_many_challenges() {
 		let lie = |who: u64| run_of(300, &[(40, &who.to_le_bytes())]);
 		let genesis = Tasking::genesis_hash();
 		for who in crowd.clone() {
-			assert_ok!(Balances::transfer_allow_death(signed(12), who, 200));
+			assert_ok!(Balances::transfer_allow_death(signed(12), who, STAKE + 200));
 			let claim = lie(who).claim;
 			let made = claim::commitment(&genesis, id, &who, &claim, &SALT);
 			assert_ok!(Tasking::seal(signed(who), id, made));
@@ -352,7 +353,7 @@ fn there_is_room_for_so_many_challenges() {
 		}
 		assert_eq!(until_ended(id), TaskEnd::Accepted(0));
 		// Of each deposit half.
-		assert_eq!(free(11), ENDOWMENT + 100 + 30 * u128::from(MAX_CHALLENGES));
+		assert_eq!(free(11), ENDOWMENT + 100 + STAKE / 2 * u128::from(MAX_CHALLENGES));
 	});
 }
 
@@ -373,5 +374,85 @@ fn a_fault_that_is_claimed_falsely_is_refuted() {
 		fight(id, 0, [&liar, &honest]);
 		assert_eq!(until_ended(id), TaskEnd::Accepted(1));
 		assert_eq!(total(11), ENDOWMENT - DEPOSIT);
+	});
+}
+
+/// Whoever fills the room for moves lets nobody run out of time, and holds nothing up for ever.
+#[test]
+fn blocks_without_room_for_moves_do_not_count() {
+	run(|| {
+		let id = computing(STEPS, rarely(), &[11]);
+		let (honest, liar) = (truth(id), run_of(300, &[(40, b"lie")]));
+		deliver(id, &[(11, &liar)], None);
+		assert_ok!(challenge(id, 51, 0, &honest));
+		let until = Disputes::<Test>::get(id, 0).unwrap().until;
+		assert_eq!(until, System::block_number() + MOVE);
+		for _ in 0..5 {
+			pass(1);
+			FullOfMoves::mutate(|full| *full += 1);
+		}
+		to(until + 5);
+		assert_eq!(Disputes::<Test>::get(id, 0).unwrap().until, until + 5);
+		assert_ok!(show(id, 0, 1, &honest));
+		pass(1);
+		assert_eq!(Disputes::<Test>::get(id, 0), None, "the other side was silent");
+		assert_eq!(until_ended(id), TaskEnd::Refuted);
+	});
+	run(|| {
+		let id = computing(STEPS, rarely(), &[11]);
+		let (honest, liar) = (truth(id), run_of(300, &[(40, b"lie")]));
+		deliver(id, &[(11, &liar)], None);
+		assert_ok!(challenge(id, 51, 0, &honest));
+		let begun = System::block_number();
+		assert_ok!(show(id, 0, 1, &honest));
+		while Disputes::<Test>::get(id, 0).is_some() {
+			pass(1);
+			FullOfMoves::mutate(|full| *full += 1);
+		}
+		let passed = System::block_number() - begun;
+		assert_eq!(passed, (MOVE + 1) * (trainyard_traits::MAX_STANDSTILL + 1));
+	});
+}
+
+#[test]
+fn blocks_keep_room_for_moves_that_are_due() {
+	run(|| {
+		let id = computing(STEPS, rarely(), &[11]);
+		let (honest, liar) = (truth(id), run_of(300, &[(40, b"lie")]));
+		let seal = Call::<Test>::seal { task: id, commitment: H256::zero() };
+		assert!(!Tasking::is_urgent(&11, &seal), "nothing can be challenged");
+		deliver(id, &[(11, &liar)], None);
+		assert!(Tasking::is_urgent(&11, &seal));
+		assert!(!Tasking::is_urgent(&51, &seal), "anybody could be");
+		let opening = Call::<Test>::challenge {
+			task: id,
+			claim: 0,
+			own: honest.claim.clone(),
+			ends: Box::new(honest.ends.clone()),
+			salt: SALT,
+		};
+		assert!(!Tasking::is_urgent(&51, &opening));
+		let made = claim::commitment(&Tasking::genesis_hash(), id, &51u64, &honest.claim, &SALT);
+		assert_ok!(Tasking::seal(signed(51), id, made));
+		assert!(Tasking::is_urgent(&51, &opening));
+		pass(1);
+		let showing =
+			|side| Call::<Test>::show { task: id, dispute: 0, side, nodes: Default::default() };
+		let executing = || Call::<Test>::execute {
+			task: id,
+			dispute: 0,
+			brought: Box::new(Brought::Fault(Default::default())),
+			path: Default::default(),
+		};
+		assert!(!Tasking::is_urgent(&51, &showing(0)));
+		let ends = Box::new(honest.ends.clone());
+		assert_ok!(Tasking::challenge(signed(51), id, 0, honest.claim.clone(), ends, SALT));
+		assert!(Tasking::is_urgent(&51, &showing(0)) && Tasking::is_urgent(&51, &showing(1)));
+		assert!(!Tasking::is_urgent(&51, &showing(2)) && !Tasking::is_urgent(&51, &executing()));
+		assert_ok!(show(id, 0, 1, &honest));
+		assert!(!Tasking::is_urgent(&51, &showing(1)), "it was shown");
+		assert_ok!(show(id, 0, 0, &liar));
+		narrow(id, 0, [&liar, &honest]);
+		assert!(!Tasking::is_urgent(&51, &showing(0)) && Tasking::is_urgent(&51, &executing()));
 	});
 }
