@@ -4,6 +4,7 @@ use codec::Encode;
 use sp_crypto_hashing::blake2_256;
 use subxt_signer::{sr25519, DeriveJunction};
 use trainyard_protocol::{forced::Secret, JobId, H256};
+use trainyard_task::TaskId;
 
 /// Path from the key of an account to the hidden key from which its secrets follow.
 const PATH: [&str; 3] = ["trainyard", "forced", "seed"];
@@ -25,6 +26,19 @@ impl ForcedKey {
 	/// ([`commitment::job`](trainyard_protocol::commitment::job)) on the chain with this genesis block.
 	pub fn secret(&self, genesis: &H256, job: JobId, digest: &H256) -> Secret {
 		(self.0, genesis, job, digest).using_encoded(blake2_256)
+	}
+
+	/// Returns the salt of what an account commits to for the task of this digest
+	/// ([`claim::digest`](trainyard_task::claim::digest)). Whoever has the key has it again after a disk is gone, and
+	/// one that computes the task again comes to the same claim.
+	pub fn salt(&self, genesis: &H256, task: TaskId, digest: &H256) -> [u8; 32] {
+		(b"trainyard/task/salt/v1", self.0, genesis, task, digest).using_encoded(blake2_256)
+	}
+
+	/// Returns the salt of what an account seals before it challenges a claim of that task. It is another one, since
+	/// that of a commitment is known once its claim was shown, and few things are sealed.
+	pub fn seal_salt(&self, genesis: &H256, task: TaskId, digest: &H256) -> [u8; 32] {
+		(b"trainyard/task/seal/v1", self.0, genesis, task, digest).using_encoded(blake2_256)
 	}
 }
 
@@ -51,5 +65,9 @@ mod tests {
 		] {
 			assert_ne!(other, secret);
 		}
+		let salt = key("//Alice").salt(&genesis, 7, &digest);
+		let head = b"trainyard/task/salt/v1";
+		assert_eq!(salt, blake2_256(&[&head[..], &bytes].concat()));
+		assert_ne!(key("//Alice").seal_salt(&genesis, 7, &digest), salt);
 	}
 }

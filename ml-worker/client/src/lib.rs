@@ -38,6 +38,7 @@ mod queries;
 pub mod seat;
 pub mod sets;
 pub mod swarm;
+pub mod tasks;
 mod transact;
 mod vrf;
 
@@ -48,6 +49,7 @@ pub use federation::{FederationView, ProposalView};
 pub use forced::ForcedKey;
 pub use queries::Account;
 pub use sets::SetView;
+pub use tasks::TaskView;
 pub use transact::{Form, Included, Pending, Refusal, Transactor, TxError, MORTALITY};
 pub use vrf::VrfKey;
 

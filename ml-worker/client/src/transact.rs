@@ -22,6 +22,7 @@ use subxt_signer::sr25519::Keypair;
 use tokio::sync::Mutex;
 use tracing::debug;
 use trainyard_protocol::{forced::Secret, JobId, H256};
+use trainyard_task::TaskId;
 
 /// Blocks in which a transaction may still be included, counted from its anchor.
 pub const MORTALITY: u64 = 64;
@@ -140,6 +141,16 @@ impl Transactor {
 	/// Returns the secret from which this account's forced leaves in a job of this digest are drawn.
 	pub fn forced_secret(&self, job: JobId, digest: &H256) -> Secret {
 		ForcedKey::of(&self.key).secret(&self.chain.genesis(), job, digest)
+	}
+
+	/// Returns the salt of what this account commits to for the task of this digest.
+	pub fn task_salt(&self, task: TaskId, digest: &H256) -> [u8; 32] {
+		ForcedKey::of(&self.key).salt(&self.chain.genesis(), task, digest)
+	}
+
+	/// Returns the salt of what this account seals before it challenges a claim of that task.
+	pub fn task_seal_salt(&self, task: TaskId, digest: &H256) -> [u8; 32] {
+		ForcedKey::of(&self.key).seal_salt(&self.chain.genesis(), task, digest)
 	}
 
 	/// Returns what signs requests for states that trainers do not keep: of the result that is served by a root, after so

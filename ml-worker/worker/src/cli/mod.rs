@@ -26,7 +26,7 @@ mod whetstone;
 
 use crate::{roles::replay, terminal};
 use clap::{Parser, Subcommand};
-use std::{io::IsTerminal, process::ExitCode};
+use std::{future::Future, io::IsTerminal, process::ExitCode};
 use tracing_subscriber::{
 	field::MakeExt,
 	filter::LevelFilter,
@@ -70,7 +70,7 @@ enum Command {
 	/// their number.
 	#[command(subcommand)]
 	Ranks(ranks::RanksCommand),
-	/// Runs deterministic tasks, and checks their modules.
+	/// Runs deterministic tasks, and checks their modules; posts, computes, audits and checks those on a chain.
 	#[command(subcommand)]
 	Task(task::TaskCommand),
 	/// Measures the speed of this machine.
@@ -119,7 +119,7 @@ impl Cli {
 			Command::Whetstone(command) => command.run(),
 			Command::Relay(command) => command.run(),
 			Command::Replay => Ok(replay::serve()),
-			Command::Chain(command) => run_async(*command),
+			Command::Chain(command) => run_async(command.run()),
 		};
 		result.unwrap_or_else(|error| {
 			// A chain of causes in one paragraph; the first line says what failed.
@@ -134,6 +134,7 @@ impl Cli {
 		let level = match (self.verbose, &self.command) {
 			// The owner of a role wants to see what it does.
 			(0, Command::Chain(_) | Command::Relay(_) | Command::Serve(_)) => LevelFilter::INFO,
+			(0, Command::Task(command)) if command.is_on_chain() => LevelFilter::INFO,
 			(0, _) => LevelFilter::WARN,
 			(1, _) => LevelFilter::DEBUG,
 			(_, _) => LevelFilter::TRACE,
@@ -168,9 +169,9 @@ fn fields() -> impl for<'a> FormatFields<'a> + Send + Sync + 'static {
 	field.delimited(" ")
 }
 
-fn run_async(command: chain::ChainCommand) -> anyhow::Result<ExitCode> {
+fn run_async(command: impl Future<Output = anyhow::Result<ExitCode>>) -> anyhow::Result<ExitCode> {
 	let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-	let result = runtime.block_on(command.run());
+	let result = runtime.block_on(command);
 	// Tasks that still train or serve in the background must not delay the exit.
 	runtime.shutdown_background();
 	result

@@ -6,6 +6,7 @@ use super::{
 };
 use crate::task::{
 	self,
+	market::dispute::Inputs,
 	run::{self, Finished, Options, Progress},
 	saved, Program, TaskError,
 };
@@ -19,7 +20,7 @@ use std::{
 	time::{Duration, Instant},
 };
 use trainyard_proof::bundle::files;
-use trainyard_task::{Form, Limits, StateId, Trace};
+use trainyard_task::{Form, Limits, StateId, TaskSpec, Trace};
 use trainyard_task_vm::{Kind, MAX_FUEL, MAX_MEMORY_PAGES, MAX_MODULE_BYTES, MAX_STATE_BYTES};
 
 /// Deterministic tasks: a WebAssembly module and an input.
@@ -29,6 +30,8 @@ pub(super) enum TaskCommand {
 	Run(Box<Run>),
 	/// Says whether a module can be that of a task, and what it has
 	Check(Check),
+	#[command(flatten)]
+	Chain(Box<super::chain::task::TaskOnChain>),
 }
 
 /// What a step may take.
@@ -53,29 +56,9 @@ impl LimitArgs {
 
 /// Options of `trainyard task run`.
 #[derive(Debug, clap::Args)]
-#[command(group(ArgGroup::new("given").required(true).args(["input", "input_hex"])))]
-#[command(group(ArgGroup::new("form").required(true).args(["steps", "map"])))]
 pub(super) struct Run {
-	/// The module.
-	#[arg(value_name = "MODULE.wasm")]
-	module: PathBuf,
-	/// File with the input: the first state, or what every index gets
-	#[arg(long, value_name = "FILE")]
-	input: Option<PathBuf>,
-	/// The input as hexadecimal digits
-	#[arg(long, value_name = "HEX")]
-	input_hex: Option<String>,
-	/// How many steps; the module exports `step`
-	#[arg(long, value_name = "N")]
-	steps: Option<u32>,
-	/// How many indices, from 0; the module exports `map`
-	#[arg(long, value_name = "N")]
-	map: Option<u32>,
-	/// Most bytes of the result of an index
-	#[arg(long, value_name = "BYTES", default_value = "64", conflicts_with = "steps")]
-	record: u32,
 	#[command(flatten)]
-	limits: LimitArgs,
+	what: What,
 	/// File for the last state, or for the records of all indices. While the task runs, what is done is kept in
 	/// FILE.part, and the same command goes on after a kill
 	#[arg(long, value_name = "FILE")]
@@ -105,12 +88,45 @@ pub(super) struct Check {
 }
 
 impl TaskCommand {
+	/// Returns whether it talks to a chain.
+	pub(super) fn is_on_chain(&self) -> bool {
+		matches!(self, Self::Chain(_))
+	}
+
 	pub(super) fn run(self) -> anyhow::Result<ExitCode> {
 		match self {
 			Self::Run(run) => run.run(),
 			Self::Check(check) => check.run(),
+			Self::Chain(command) => super::run_async(command.run()),
 		}
 	}
+}
+
+/// Names what a task is computed from, and how.
+#[derive(Debug, clap::Args)]
+#[command(group(ArgGroup::new("given").required(true).args(["input", "input_hex"])))]
+#[command(group(ArgGroup::new("form").required(true).args(["steps", "map"])))]
+pub(super) struct What {
+	/// The module.
+	#[arg(value_name = "MODULE.wasm")]
+	module: PathBuf,
+	/// File with the input: the first state, or what every index gets
+	#[arg(long, value_name = "FILE")]
+	input: Option<PathBuf>,
+	/// The input as hexadecimal digits
+	#[arg(long, value_name = "HEX")]
+	input_hex: Option<String>,
+	/// How many steps; the module exports `step`
+	#[arg(long, value_name = "N")]
+	steps: Option<u32>,
+	/// How many indices, from 0; the module exports `map`
+	#[arg(long, value_name = "N")]
+	map: Option<u32>,
+	/// Most bytes of the result of an index
+	#[arg(long, value_name = "BYTES", default_value = "64", conflicts_with = "steps")]
+	record: u32,
+	#[command(flatten)]
+	limits: LimitArgs,
 }
 
 /// Reads a module. One that is too long is read no further than its limit.
@@ -129,7 +145,22 @@ fn read_module(path: &Path) -> anyhow::Result<Vec<u8>> {
 	Ok(bytes)
 }
 
-impl Run {
+impl What {
+	/// Reads module and input, and compiles the module for so many threads.
+	pub(super) fn read(&self, threads: usize) -> anyhow::Result<(Program, TaskSpec, Inputs)> {
+		let (module, input) = (read_module(&self.module)?, self.read_input()?);
+		let form = match (self.steps, self.map) {
+			(Some(steps), _) => Form::Step { steps },
+			(None, Some(count)) => Form::Map { count, most: self.record },
+			(None, None) => bail!("give --steps N or --map N"),
+		};
+		let limits = self.limits.limits();
+		let program = Program::new(&module, &limits, threads)
+			.with_context(|| format!("cannot run {}", self.module.display()))?;
+		let spec = run::specification(&program, &input, form, limits)?;
+		Ok((program, spec, Inputs { module, input }))
+	}
+
 	fn read_input(&self) -> anyhow::Result<Vec<u8>> {
 		let bytes = match (&self.input, &self.input_hex) {
 			(Some(path), _) => {
@@ -154,19 +185,12 @@ impl Run {
 		}
 		Ok(bytes)
 	}
+}
 
+impl Run {
 	fn run(self) -> anyhow::Result<ExitCode> {
-		let module = read_module(&self.module)?;
-		let input = self.read_input()?;
-		let form = match (self.steps, self.map) {
-			(Some(steps), _) => Form::Step { steps },
-			(None, Some(count)) => Form::Map { count, most: self.record },
-			(None, None) => bail!("give --steps N or --map N"),
-		};
-		let limits = self.limits.limits();
-		let program = Program::new(&module, &limits, self.threads)
-			.with_context(|| format!("cannot run {}", self.module.display()))?;
-		let spec = run::specification(&program, &input, form, limits)?;
+		let (program, spec, Inputs { input, .. }) = self.what.read(self.threads)?;
+		let form = spec.form;
 		let keep = self.out.as_ref().map(|out| {
 			let mut name = out.file_name().unwrap_or_default().to_owned();
 			name.push(".part");
@@ -177,6 +201,8 @@ impl Run {
 		let begun = Instant::now();
 		let options = Options {
 			keep: keep.as_deref(),
+			states: false,
+			cheat: None,
 			until: self.seconds.and_then(|seconds| begun.checked_add(Duration::from_secs(seconds))),
 			stop: &stop,
 			progress: &mut |at| display.update(at),
@@ -298,9 +324,10 @@ impl Check {
 		let limits = self.limits.limits();
 		let program = Program::new(&module, &limits, 1)
 			.with_context(|| format!("{}", self.module.display()))?;
-		let (prepared, facts) = (program.prepared(), program.prepared().facts());
+		let prepared = program.prepared().context("the module is refused")?;
+		let facts = prepared.facts();
 		println!("module          {:?}, {} bytes", program.file().root, program.file().bytes);
-		let computes = match program.kind() {
+		let computes = match prepared.kind() {
 			Kind::Step => "steps (it exports `step`)",
 			Kind::Map => "indices (it exports `map`)",
 		};

@@ -137,7 +137,7 @@ impl Train {
 }
 
 /// Returns a flag that Ctrl-C or a termination signal sets. The second signal ends the process.
-pub(super) fn stop_on_signals() -> anyhow::Result<Arc<AtomicBool>> {
+pub(in crate::cli) fn stop_on_signals() -> anyhow::Result<Arc<AtomicBool>> {
 	let stop = Arc::new(AtomicBool::new(false));
 	let flag = stop.clone();
 	let runtime = tokio::runtime::Builder::new_current_thread()

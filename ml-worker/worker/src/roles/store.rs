@@ -306,6 +306,11 @@ impl Home {
 		self.job_folder(job, seed).join("bundle")
 	}
 
+	/// Returns the folder of all deterministic tasks.
+	pub fn tasks(&self) -> PathBuf {
+		self.chain.join("tasks")
+	}
+
 	/// Returns the folder of all disputes.
 	pub fn disputes(&self) -> PathBuf {
 		self.chain.join("disputes")

@@ -2,14 +2,17 @@
 //!
 //! A task that is killed goes on where it was: [`saved`] keeps the last state, and the leaves of the trace or the
 //! records so far. The result is the same whatever happened meanwhile, and on how many cores a map ran.
+//!
+//! [`market`] does all this for tasks that are on chain: it applies, computes, audits and challenges.
 
+pub mod market;
 pub mod run;
 pub mod saved;
 
 use codec::Encode;
 use rayon::ThreadPool;
 use std::fmt;
-use trainyard_task::{Fault, File, Limits};
+use trainyard_task::{Fault, File, Form, Limits, TaskSpec};
 use trainyard_task_vm::{native, prepare, Broken, Call, Kind, Prepared, Refused};
 
 /// FLOP as which a unit of fuel counts, so that work of tasks has a price in ut beside that of training: what a core
@@ -59,7 +62,9 @@ pub enum TaskError {
 
 /// A module, ready to execute, and threads with room for it.
 pub struct Program {
-	machine: native::Machine,
+	/// `None` of a module that the machine refuses for the task: each step of that is a fault.
+	machine: Option<native::Machine>,
+	fuel: u64,
 	threads: ThreadPool,
 	file: File,
 }
@@ -88,12 +93,38 @@ impl Program {
 	/// [`TaskError::Refused`] where the module is none that a task can have; [`TaskError::Threads`].
 	pub fn new(module: &[u8], limits: &Limits, threads: usize) -> Result<Self, TaskError> {
 		let machine = native::Machine::new(prepare(module, &machine_limits(limits))?)?;
+		Self::with(Some(machine), module, limits, threads)
+	}
+
+	/// Does the same for a task that is on chain, whose module may be anything: what the machine refuses for it has one
+	/// result, the fault that [`refused`](trainyard_task::state::refused) returns.
+	///
+	/// # Errors
+	///
+	/// [`TaskError::Broken`] where this machine cannot compile it; [`TaskError::Threads`].
+	pub fn of_task(spec: &TaskSpec, module: &[u8], threads: usize) -> Result<Self, TaskError> {
+		let wanted = match spec.form {
+			Form::Step { .. } => Kind::Step,
+			Form::Map { .. } => Kind::Map,
+		};
+		let prepared = prepare(module, &machine_limits(&spec.limits)).ok();
+		let prepared = prepared.filter(|prepared| prepared.kind() == wanted);
+		let machine = prepared.map(native::Machine::new).transpose()?;
+		Self::with(machine, module, &spec.limits, threads)
+	}
+
+	fn with(
+		machine: Option<native::Machine>,
+		module: &[u8],
+		limits: &Limits,
+		threads: usize,
+	) -> Result<Self, TaskError> {
 		let threads = rayon::ThreadPoolBuilder::new()
 			.num_threads(threads)
 			.stack_size(native::STACK_BYTES + (1 << 20))
 			.thread_name(|index| format!("task-{index}"))
 			.build()?;
-		Ok(Self { machine, threads, file: File::of(module) })
+		Ok(Self { machine, fuel: limits.fuel, threads, file: File::of(module) })
 	}
 
 	/// Returns the name of the module.
@@ -101,24 +132,27 @@ impl Program {
 		self.file
 	}
 
-	/// Returns the module.
-	pub fn prepared(&self) -> &Prepared {
-		self.machine.prepared()
+	/// Returns the module; `None` where it is refused.
+	pub fn prepared(&self) -> Option<&Prepared> {
+		self.machine.as_ref().map(native::Machine::prepared)
 	}
 
-	/// Returns whether it computes steps or indices.
-	pub fn kind(&self) -> Kind {
-		self.prepared().kind()
+	/// Returns whether it computes steps or indices; `None` where it is refused.
+	pub fn kind(&self) -> Option<Kind> {
+		self.prepared().map(Prepared::kind)
 	}
 
 	/// Executes one call on one of its threads.
 	fn execute(&self, call: Call<'_>) -> Result<Executed, Broken> {
-		Ok(match self.machine.execute(call)? {
+		let Some(machine) = &self.machine else {
+			return Ok(Executed { result: Err(trainyard_task::state::refused()), fuel: self.fuel });
+		};
+		Ok(match machine.execute(call)? {
 			Ok(returned) => Executed { result: Ok(returned.bytes), fuel: returned.fuel },
 			// What a fault used is not counted: it counts as all that it may.
 			Err(fault) => {
 				let bytes = Fault::try_from(fault.encode()).unwrap_or_default();
-				Executed { result: Err(bytes), fuel: self.prepared().limits().fuel }
+				Executed { result: Err(bytes), fuel: self.fuel }
 			}
 		})
 	}

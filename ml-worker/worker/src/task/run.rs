@@ -1,7 +1,7 @@
 //! Runs whole tasks: steps one after the other, indices on all cores.
 
 use super::{
-	saved::{At, Folder},
+	saved::{self, At, Folder},
 	Executed, Program, TaskError,
 };
 use codec::Encode;
@@ -18,6 +18,8 @@ use trainyard_task::{
 };
 use trainyard_task_vm::{Call, Kind, MAX_FUEL};
 
+/// States that are kept of a task, at most.
+const STATES: u32 = 256;
 /// Time between two states that are saved.
 const SAVE_EVERY: Duration = Duration::from_secs(5);
 /// Time between two looks at the progress.
@@ -42,6 +44,11 @@ pub struct Progress {
 pub struct Options<'a> {
 	/// Folder in which what is done is kept while it runs; without one a killed run begins again.
 	pub keep: Option<&'a Path>,
+	/// Whether states are kept there as well, each some steps after another, so that any can be had again by a few
+	/// steps: who is in a dispute has to bring one.
+	pub states: bool,
+	/// For tests of a chain: the step or index whose result is made up.
+	pub cheat: Option<u32>,
 	/// When to stop at the latest.
 	pub until: Option<Instant>,
 	/// Set to stop.
@@ -83,11 +90,12 @@ pub fn specification(
 	limits: Limits,
 ) -> Result<TaskSpec, TaskError> {
 	match (program.kind(), form) {
-		(Kind::Step, Form::Step { .. }) | (Kind::Map, Form::Map { .. }) => {}
-		(Kind::Step, Form::Map { .. }) => {
+		(Some(Kind::Step), Form::Step { .. }) | (Some(Kind::Map), Form::Map { .. }) | (None, _) => {
+		}
+		(Some(Kind::Step), Form::Map { .. }) => {
 			return Err(TaskError::Kind("the module exports `step`: it takes --steps, not --map"));
 		}
-		(Kind::Map, Form::Step { .. }) => {
+		(Some(Kind::Map), Form::Step { .. }) => {
 			return Err(TaskError::Kind("the module exports `map`: it takes --map, not --steps"));
 		}
 	}
@@ -96,6 +104,7 @@ pub fn specification(
 	let bounds = Bounds {
 		fuel: MAX_FUEL,
 		block_fuel: MAX_FUEL,
+		block_bytes: u32::MAX,
 		fuel_price: 0,
 		deposit: 0,
 		least: 0,
@@ -160,6 +169,50 @@ pub fn run(
 	running.finish(spec, input)
 }
 
+/// Returns how many steps lie between two states that are kept of so many.
+fn apart(steps: u32) -> u32 {
+	steps.div_ceil(STATES).max(1)
+}
+
+/// Changes a result, as a cheat does.
+fn made_up(mut bytes: Vec<u8>) -> Vec<u8> {
+	match bytes.last_mut() {
+		Some(last) => *last ^= 1,
+		None => bytes.push(1),
+	}
+	bytes
+}
+
+/// Computes the state after `done` steps again, from the last one before it that is kept in the folder of the run.
+///
+/// # Errors
+///
+/// [`TaskError::Broken`] and [`TaskError::File`] where this machine cannot.
+pub fn state_after(
+	program: &Program,
+	input: &[u8],
+	(done, all): (u32, u32),
+	folder: &Path,
+) -> Result<Result<Vec<u8>, Fault>, TaskError> {
+	let (mut at, mut state) = (0, Ok(input.to_vec()));
+	let mut kept = done - done % apart(all);
+	while kept > 0 {
+		if let Some(found) = saved::kept_state(folder, kept)? {
+			(at, state) = (kept, Ok(found));
+			break;
+		}
+		// One after a fault is not there.
+		kept = kept.saturating_sub(apart(all));
+	}
+	program.threads.install(|| {
+		while let (true, Ok(bytes)) = (at < done, &state) {
+			state = program.execute(Call::Step(bytes))?.result;
+			at += 1;
+		}
+		Ok(state)
+	})
+}
+
 /// Returns the name of a task among what is kept.
 fn name_of(spec: &TaskSpec) -> [u8; 32] {
 	*blake3::hash(&spec.encode()).as_bytes()
@@ -195,8 +248,12 @@ impl Running<'_, '_> {
 				if let Ok(state) = &self.now.state {
 					let Executed { result, fuel } = program.execute(Call::Step(state))?;
 					let fault = result.is_err();
-					self.now.state = result;
+					self.now.state = match self.options.cheat == Some(self.now.done) {
+						true => result.map(made_up),
+						false => result,
+					};
 					self.count(fuel, fault);
+					self.keep_state()?;
 				} else {
 					// Nothing comes after a fault but the same fault.
 					self.now.done += 1;
@@ -211,6 +268,7 @@ impl Running<'_, '_> {
 
 	fn map(&mut self, input: &[u8], most: u32) -> Result<(), TaskError> {
 		let program = self.program;
+		let cheat = self.options.cheat;
 		let turn = (TURN * program.threads.current_num_threads()) as u32;
 		while self.now.done < self.all {
 			let indices = self.now.done..self.all.min(self.now.done.saturating_add(turn));
@@ -219,7 +277,11 @@ impl Running<'_, '_> {
 					.into_par_iter()
 					.map(|index| {
 						let executed = program.execute(Call::Map(input, index.into()))?;
-						let record = record(executed.result.as_deref(), most);
+						let result = match cheat == Some(index) {
+							true => executed.result.clone().map(made_up),
+							false => executed.result.clone(),
+						};
+						let record = record(result.as_deref(), most);
 						Ok::<_, TaskError>((record, executed.fuel, executed.result.is_err()))
 					})
 					.collect()
@@ -231,6 +293,15 @@ impl Running<'_, '_> {
 			self.look()?;
 		}
 		Ok(())
+	}
+
+	/// Keeps the state that there is now, where it is one of those that are kept.
+	fn keep_state(&mut self) -> Result<(), TaskError> {
+		let wanted = self.options.states && self.now.done % apart(self.all) == 0;
+		match (&self.folder, &self.now.state) {
+			(Some(folder), Ok(state)) if wanted => folder.keep_state(self.now.done, state),
+			_ => Ok(()),
+		}
 	}
 
 	/// Shows the progress, saves, and stops, where it is time.

@@ -33,6 +33,9 @@ const FORMAT: &[u8; 24] = b"trainyard/task/run/v1\0\0\0";
 /// More than any such file has.
 const LONGEST: u64 = 1 << 20;
 
+/// Folder of the states that are kept.
+const STATES: &str = "states";
+
 /// The folder of a task that runs.
 #[derive(Debug)]
 pub struct Folder {
@@ -98,6 +101,13 @@ impl Folder {
 		Ok(())
 	}
 
+	/// Keeps the state after `done` steps beside what is saved.
+	pub fn keep_state(&self, done: u32, state: &[u8]) -> Result<(), TaskError> {
+		files::create_folder(&self.path.join(STATES))?;
+		files::write(&state_path(&self.path, done), state)?;
+		Ok(())
+	}
+
 	/// Reads all leaves or records of `done`.
 	pub fn entries(&mut self, done: u32) -> Result<Vec<u8>, TaskError> {
 		let name = self.path.join("entries");
@@ -109,6 +119,19 @@ impl Folder {
 		read().map_err(at("read", &name))?;
 		Ok(bytes)
 	}
+}
+
+fn state_path(folder: &Path, done: u32) -> PathBuf {
+	folder.join(STATES).join(done.to_string())
+}
+
+/// Returns the state after `done` steps that was kept in a folder; `None` where it was not.
+pub fn kept_state(folder: &Path, done: u32) -> Result<Option<Vec<u8>>, TaskError> {
+	let path = state_path(folder, done);
+	Ok(match path.exists() {
+		true => Some(files::read(&path, LONGEST)?),
+		false => None,
+	})
 }
 
 /// Removes a folder once the result is where it belongs.

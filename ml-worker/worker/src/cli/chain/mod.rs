@@ -10,6 +10,7 @@ mod reputation;
 mod show;
 mod swarm;
 mod sweep;
+pub(super) mod task;
 mod verifier_status;
 mod work;
 
@@ -38,7 +39,13 @@ use reputation::ReputationOf;
 use serde_json::json;
 use show::{BalanceOf, FetchModel, Read, Status, Trainers};
 use std::{
-	future::Future, num::NonZeroUsize, path::PathBuf, process::ExitCode, sync::Arc, time::Duration,
+	future::Future,
+	io::{IsTerminal, Write},
+	num::NonZeroUsize,
+	path::PathBuf,
+	process::ExitCode,
+	sync::Arc,
+	time::Duration,
 };
 use trainyard_client::{amount, calls, keys::parse_account, AccountId32, Chain, Transactor};
 use trainyard_proof::inputs;
@@ -246,6 +253,18 @@ async fn connect(node: &NodeArgs) -> anyhow::Result<Arc<Chain>> {
 async fn sender(node: &NodeArgs, key: &KeyArgs) -> anyhow::Result<Transactor> {
 	let key = key.keypair()?;
 	Ok(Transactor::new(connect(node).await?, key))
+}
+
+/// Asks whether to go on. Fails where nobody is there to ask.
+fn asked() -> anyhow::Result<bool> {
+	if !std::io::stdin().is_terminal() {
+		bail!("nobody is there to be asked whether to pay this: give --yes");
+	}
+	eprint!("post it? [y/N] ");
+	std::io::stderr().flush()?;
+	let mut line = String::new();
+	std::io::stdin().read_line(&mut line)?;
+	Ok(matches!(line.trim(), "y" | "Y" | "yes"))
 }
 
 fn print_json(value: &impl serde::Serialize) -> anyhow::Result<ExitCode> {

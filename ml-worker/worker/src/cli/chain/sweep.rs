@@ -1,6 +1,6 @@
 //! `trainyard sweep`.
 
-use super::{connect, print_json, sender, FAILED};
+use super::{asked, connect, print_json, sender, FAILED};
 use crate::{
 	args::{KeyArgs, NodeArgs},
 	roles::{
@@ -18,7 +18,6 @@ use crate::{
 use anyhow::{bail, Context};
 use serde_json::json;
 use std::{
-	io::{IsTerminal, Write},
 	path::{Path, PathBuf},
 	process::ExitCode,
 	time::Duration,
@@ -307,16 +306,4 @@ async fn newest(
 		}
 	}
 	Ok(None)
-}
-
-/// Asks whether to go on. Fails where nobody is there to ask.
-fn asked() -> anyhow::Result<bool> {
-	if !std::io::stdin().is_terminal() {
-		bail!("nobody is there to be asked whether to pay this: give --yes");
-	}
-	eprint!("post it? [y/N] ");
-	std::io::stderr().flush()?;
-	let mut line = String::new();
-	std::io::stdin().read_line(&mut line)?;
-	Ok(matches!(line.trim(), "y" | "Y" | "yes"))
 }

@@ -51,7 +51,10 @@ use super::{
 	tasks::{word, Outcome, TaskError, TaskName, Tasks},
 	units::{Part, Step, Units},
 };
-use crate::args::parse_ut;
+use crate::{
+	args::parse_ut,
+	task::market::work::{Duty as TaskDuty, Keeper, Settings},
+};
 use asking::Asker;
 use deadlines::Deadlines;
 use findings::{open_rescues, Known, Rescues};
@@ -249,6 +252,8 @@ enum Key {
 	Draws,
 	/// What is due as a seat of a relay.
 	Relay(RelayId, RelayDuty),
+	/// What is due as the auditor of a deterministic task.
+	Task(TaskDuty),
 }
 
 /// What a daemon remembers between two blocks.
@@ -321,6 +326,7 @@ struct VerifierRole {
 	verifier: Arc<Verifier>,
 	memory: Memory,
 	driver: Driver<Arc<Transactor>>,
+	keeper: Arc<Keeper>,
 	once: bool,
 }
 
@@ -418,7 +424,8 @@ impl Role for VerifierRole {
 			chain,
 		};
 		let (verifier, memory) = (Arc::new(verifier), Memory::new(membership));
-		Ok(Self { verifier, memory, driver, once: args.once })
+		let keeper = Arc::new(Keeper::new(base, Settings::of_auditor(Self::NAME)));
+		Ok(Self { verifier, memory, driver, keeper, once: args.once })
 	}
 
 	fn details(&self) -> (String, Map<String, Value>) {
@@ -432,6 +439,7 @@ impl Role for VerifierRole {
 		self.verifier.look_at_stints(&mut self.memory, tasks, head).await?;
 		self.verifier.look_at_disputes(&mut self.memory, &mut self.driver, tasks, head).await?;
 		self.verifier.look_at_audits(&mut self.memory, tasks, head).await?;
+		self.look_at_tasks(tasks, head).await?;
 		Ok(Next::Block)
 	}
 
@@ -456,6 +464,7 @@ impl Role for VerifierRole {
 			Key::Relay(id, _) => {
 				TaskName::new("relay").of(format!("relay {id}")).with("relay", *id)
 			}
+			Key::Task(duty) => duty.name(),
 		}
 	}
 
@@ -483,6 +492,22 @@ impl Role for VerifierRole {
 		}
 		// The next step may be due.
 		Next::AtOnce
+	}
+}
+
+impl VerifierRole {
+	/// Looks at all deterministic tasks once: does what is due of those that this account audits.
+	async fn look_at_tasks(&self, tasks: &mut Tasks<Key>, head: Head) -> Result<(), LookError> {
+		let due = self.keeper.look(head).await?;
+		tasks.stop_unless(|key| match key {
+			Key::Task(running) => due.iter().any(|(duty, _)| duty == running),
+			_ => true,
+		});
+		for (duty, view) in due {
+			let keeper = self.keeper.clone();
+			tasks.start_with(Key::Task(duty), |stop| keeper.act(duty, view, head, stop));
+		}
+		Ok(())
 	}
 }
 

@@ -41,6 +41,7 @@ use crate::roles::{
 	},
 	fetch::{Fetcher, Locations, Over},
 	http::{Server, Shelf},
+	machine::Machine,
 	replay::Replayers,
 	report::Reporter,
 	run::{Base, Next, Role},
@@ -48,6 +49,7 @@ use crate::roles::{
 	tasks::Tasks,
 	units::{Part, Step, Units},
 };
+use crate::task::market::work::{Keeper, Settings};
 use codec::{Decode, Encode};
 use serde_json::Value;
 use std::{collections::HashSet, net::SocketAddr};
@@ -644,7 +646,15 @@ async fn what_follows_from_the_end_of_a_step() {
 	let (sender, folder) = (verifier.sender.clone(), verifier.home.disputes());
 	let (report, webhook) = (&verifier.report, verifier.webhook.clone());
 	let driver = Driver::open(sender, me(), &folder, &args, stakes, report, webhook).unwrap();
-	let mut role = VerifierRole { verifier, memory, driver, once: true };
+	let base = Base {
+		chain: verifier.chain.clone(),
+		sender: verifier.sender.clone(),
+		home: verifier.home.clone(),
+		report: verifier.report.clone(),
+		machine: Machine::default(),
+	};
+	let keeper = Arc::new(Keeper::new(&base, Settings::of_auditor("verifier")));
+	let mut role = VerifierRole { verifier, memory, driver, keeper, once: true };
 	let key = |duty| Key::Audit(3, 1, duty);
 	assert_eq!(role.ended(key(Duty::Audit), &Ok(())), Next::AtOnce);
 	assert_eq!(role.ended(key(Duty::Commit), &Err(TaskError::failed("full"))), Next::Block);
