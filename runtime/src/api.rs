@@ -19,6 +19,7 @@ use trainyard_protocol::{
 		BlobView, DisputeView, FinalityView, JobView, ListingView, MarketView, QuoteView,
 		RecordView, StoredView, TrainerView, VerifierView, VersionView,
 	},
+	watch::WatchView,
 	JobId, H256,
 };
 use trainyard_task::{views::TaskView, Bounds as TaskBounds, TaskId};
@@ -110,6 +111,9 @@ sp_api::decl_runtime_apis! {
 
 		/// Returns what an account did in each role in which it did something, in the order of the roles.
 		fn reputation(account: AccountId) -> Vec<RecordView>;
+
+		/// Returns how many look at results of others, and what one more may expect.
+		fn watchers() -> WatchView;
 
 		/// Returns what training costs now: the protocol fee, and what was paid for accepted jobs.
 		fn market() -> MarketView;

@@ -38,6 +38,7 @@ use trainyard_protocol::{
 		BlobView, DisputeView, FinalityView, JobView, ListingView, MarketView, QuoteView,
 		RecordView, StoredView, TrainerView, VerifierView, VersionView,
 	},
+	watch::WatchView,
 	JobId, H256, PROTOCOL_VERSION,
 };
 use trainyard_task::{views::TaskView, Bounds as TaskBounds, TaskId};
@@ -302,6 +303,10 @@ impl_runtime_apis! {
 
 		fn reputation(account: AccountId) -> Vec<RecordView> {
 			views::reputation(&account)
+		}
+
+		fn watchers() -> WatchView {
+			crate::Reputation::watch_view()
 		}
 
 		fn listings(after: Option<AccountId>, count: u32) -> Vec<ListingView<AccountId>> {

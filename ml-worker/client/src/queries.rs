@@ -14,6 +14,7 @@ use trainyard_protocol::{
 	retention::KeepingView,
 	stint::StintView,
 	views::{ChunkValues, MarketView, QuoteView, RecordView, VerifierView, MAX_VERSIONS},
+	watch::WatchView,
 	JobId, H256,
 };
 
@@ -137,6 +138,11 @@ impl Chain {
 	/// Returns what an account did in each role in which it did something.
 	pub async fn reputation(&self, who: &AccountId32) -> Result<Vec<RecordView>, ChainError> {
 		self.api("reputation", who, None).await
+	}
+
+	/// Returns how many look at results of others, and what one more may expect.
+	pub async fn watchers(&self) -> Result<WatchView, ChainError> {
+		self.api("watchers", (), None).await
 	}
 
 	/// Returns all offers, the cheapest first. A node returns a part at a time.

@@ -10,6 +10,9 @@
 //! follows on chain is how often a trainer is drawn among those that apply; nothing is paid and nothing is proved by
 //! a record.
 //!
+//! Besides, the pallet counts who watches, and what that brings ([`trainyard_protocol::watch`]; the file `watching.rs`
+//! has it).
+//!
 //! A record has no deposit: a job paid for it when it burned its fee, or somebody lost a deposit. When all of it has
 //! decayed anybody can [forget](Pallet::forget) it.
 
@@ -35,6 +38,7 @@ mod mock;
 mod tests;
 #[cfg(any(feature = "std", feature = "try-runtime"))]
 mod try_state;
+mod watching;
 pub mod weights;
 
 use alloc::vec::Vec;
@@ -43,6 +47,7 @@ use sp_runtime::traits::SaturatedConversion;
 use trainyard_protocol::{
 	job::{Balance, BlockNumber},
 	reputation::{Deed, Record, Role},
+	watch::Prizes,
 };
 
 pub use pallet::*;
@@ -82,6 +87,23 @@ pub mod pallet {
 		OptionQuery,
 	>;
 
+	/// Who said in which watch that it looks, in this one and the last; others are being removed.
+	#[pallet::storage]
+	pub type Watching<T: Config> =
+		StorageDoubleMap<_, Twox64Concat, u32, Blake2_128Concat, T::AccountId, (), OptionQuery>;
+
+	/// How many that are, by watch.
+	#[pallet::storage]
+	pub type Alive<T: Config> = StorageMap<_, Twox64Concat, u32, u32, ValueQuery>;
+
+	/// The first watch of which something may be left.
+	#[pallet::storage]
+	pub type Oldest<T: Config> = StorageValue<_, u32, ValueQuery>;
+
+	/// What finders were paid.
+	#[pallet::storage]
+	pub type Found<T: Config> = StorageValue<_, Prizes, ValueQuery>;
+
 	#[pallet::event]
 	#[pallet::generate_deposit(pub(crate) fn deposit_event)]
 	pub enum Event<T: Config> {
@@ -103,6 +125,13 @@ pub mod pallet {
 			/// The role.
 			role: Role,
 		},
+		/// An account looks at results of others in this watch.
+		Watches {
+			/// The account.
+			who: T::AccountId,
+			/// The watch.
+			watch: u32,
+		},
 	}
 
 	#[pallet::error]
@@ -111,6 +140,8 @@ pub mod pallet {
 		NoRecord,
 		/// The record has not decayed below 0.001 TRY: it goes on.
 		StillCounts,
+		/// The account has said in this watch that it looks. A watch is 2,400 blocks.
+		HasSaidSo,
 	}
 
 	#[pallet::call]
@@ -126,10 +157,23 @@ pub mod pallet {
 			Self::deposit_event(Event::Forgotten { who, role });
 			Ok(())
 		}
+
+		/// Says that the caller looks at results of others in the watch that runs. It says so again in the next one, as
+		/// long as it does.
+		#[pallet::call_index(1)]
+		#[pallet::weight(T::WeightInfo::watch())]
+		pub fn watch(origin: OriginFor<T>) -> DispatchResult {
+			let who = ensure_signed(origin)?;
+			Self::do_watch(who)
+		}
 	}
 
 	#[pallet::hooks]
 	impl<T: Config> Hooks<BlockNumberFor<T>> for Pallet<T> {
+		fn on_initialize(_: BlockNumberFor<T>) -> Weight {
+			Self::clear_old()
+		}
+
 		#[cfg(feature = "try-runtime")]
 		fn try_state(_: BlockNumberFor<T>) -> Result<(), sp_runtime::TryRuntimeError> {
 			Self::do_try_state()
@@ -164,6 +208,12 @@ impl<T: Config> trainyard_traits::Reputation<T::AccountId> for Pallet<T> {
 
 	fn record(role: Role, who: &T::AccountId) -> Record {
 		Records::<T>::get(who, role).unwrap_or_default().aged(Self::now())
+	}
+
+	fn found(prize: Balance) {
+		if prize > 0 {
+			Found::<T>::mutate(|found| *found = found.with(prize, Self::now()));
+		}
 	}
 
 	fn note_weight() -> Weight {

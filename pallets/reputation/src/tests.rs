@@ -1,9 +1,10 @@
-use crate::{mock::*, Error, Event, Records};
-use frame_support::{assert_noop, assert_ok};
+use crate::{mock::*, watching::CLEARED_AT_ONCE, Alive, Error, Event, Found, Records, Watching};
+use frame_support::{assert_noop, assert_ok, traits::Hooks};
 use sp_runtime::DispatchError;
 use trainyard_protocol::{
 	job::Balance,
 	reputation::{Deed, Record, Role, HALF_LIFE, SPENT},
+	watch::WATCH_BLOCKS,
 };
 use trainyard_traits::Reputation as _;
 
@@ -62,5 +63,72 @@ fn only_a_record_that_has_decayed_is_forgotten() {
 		assert_ok!(forget(Role::Trainer));
 		System::assert_last_event(Event::Forgotten { who: 1, role: Role::Trainer }.into());
 		assert_eq!(Records::<Test>::iter().count(), 0);
+	});
+}
+
+fn to(height: u32) {
+	while System::block_number() < height {
+		System::set_block_number(System::block_number() + 1);
+		Reputation::on_initialize(System::block_number());
+	}
+}
+
+#[test]
+fn whoever_looks_says_so_once_in_a_watch() {
+	run(|| {
+		let watch = |who| Reputation::watch(RuntimeOrigin::signed(who));
+		assert_eq!(Reputation::watch(RuntimeOrigin::none()), Err(DispatchError::BadOrigin));
+		to(WATCH_BLOCKS - 1);
+		assert_ok!(watch(1));
+		System::assert_last_event(Event::Watches { who: 1, watch: 0 }.into());
+		assert_ok!(watch(2));
+		assert_noop!(watch(1), Error::<Test>::HasSaidSo);
+		let view = Reputation::watch_view();
+		assert_eq!((view.watch, view.alive, view.so_far), (0, 0, 2));
+		to(WATCH_BLOCKS);
+		assert_ok!(watch(1));
+		let view = Reputation::watch_view();
+		assert_eq!((view.watch, view.alive, view.so_far), (1, 2, 1));
+		to(2 * WATCH_BLOCKS);
+		let view = Reputation::watch_view();
+		assert_eq!((view.watch, view.alive, view.so_far), (2, 1, 0), "one has stopped");
+	});
+}
+
+#[test]
+fn what_finders_are_paid_says_what_one_more_may_expect() {
+	run(|| {
+		let found = |prize| <Reputation as trainyard_traits::Reputation<u64>>::found(prize);
+		found(0);
+		assert!(!Found::<Test>::exists());
+		found(28 * TRY);
+		let first = Reputation::watch_view();
+		assert_eq!((first.prizes, first.next), (28 * TRY, first.per_day));
+		for who in 1..=3 {
+			assert_ok!(Reputation::watch(RuntimeOrigin::signed(who)));
+		}
+		System::set_block_number(WATCH_BLOCKS);
+		let view = Reputation::watch_view();
+		assert_eq!(view.next, view.per_day / 4);
+		assert!(view.per_day < first.per_day);
+		System::set_block_number(1 + HALF_LIFE);
+		assert_eq!(Reputation::watch_view().prizes, 14 * TRY);
+	});
+}
+
+/// A crowd of watchers is removed some at a time, and a block takes what is weighed.
+#[test]
+fn what_is_over_is_removed_piece_by_piece() {
+	run(|| {
+		for who in 0..u64::from(3 * CLEARED_AT_ONCE + 1) {
+			assert_ok!(Reputation::watch(RuntimeOrigin::signed(who)));
+		}
+		to(2 * WATCH_BLOCKS - 1);
+		assert_eq!(Watching::<Test>::iter().count(), 25, "it is the last one");
+		for left in [17, 9, 1, 0, 0] {
+			to(System::block_number() + 1);
+			assert_eq!(Watching::<Test>::iter().count(), left);
+		}
+		assert_eq!(Alive::<Test>::iter().count(), 0);
 	});
 }

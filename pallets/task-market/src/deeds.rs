@@ -81,7 +81,9 @@ impl<T: Config> Pallet<T> {
 	/// Returns the weight of noting what everybody did at worst.
 	pub(crate) fn deeds_weight() -> Weight {
 		let seats = u64::from(MAX_VERIFIERS).saturating_mul(MAX_AUDIT_ROUNDS.into());
-		let all = u64::from(MAX_REPLICAS).saturating_add(seats).saturating_add(1);
+		// Of each trainer what it did, and what who convicted it was paid.
+		let trainers = u64::from(MAX_REPLICAS).saturating_mul(2);
+		let all = trainers.saturating_add(seats).saturating_add(1);
 		T::Reputation::note_weight().saturating_mul(all)
 	}
 }

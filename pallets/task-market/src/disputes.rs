@@ -190,7 +190,7 @@ impl<T: Config> Pallet<T> {
 	/// Returns the weight of one [`Self::convict`] at worst, and of looking at the job again.
 	pub fn convict_weight() -> Weight {
 		T::WeightInfo::convict_late()
-			.saturating_add(T::Reputation::note_weight())
+			.saturating_add(T::Reputation::note_weight().saturating_mul(2))
 			.max(T::DbWeight::get().reads_writes(5, 4))
 	}
 

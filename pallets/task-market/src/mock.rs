@@ -243,6 +243,7 @@ pub fn new_test_ext() -> sp_io::TestExternalities {
 		ForgottenDisputes::set(Vec::new());
 		Noted::set(Vec::new());
 		Known::set(BTreeMap::new());
+		FoundPrizes::set(0);
 		System::set_block_number(1);
 		TaskMarket::on_initialize(1);
 	});

@@ -53,7 +53,7 @@ use trainyard_protocol::{
 	seats::Resources,
 	JobId, MicroUt,
 };
-use trainyard_traits::{Conviction, Outcome, TrainerRegistry};
+use trainyard_traits::{Conviction, Outcome, Reputation, TrainerRegistry};
 
 impl<T: Config> Pallet<T> {
 	/// Returns the specification, if it is valid.
@@ -332,6 +332,9 @@ impl<T: Config> Pallet<T> {
 		pay(&job.submitter, shares.submitter);
 		for (finder, part) in conviction.into_iter().flat_map(|by| by.halves(shares.finder)) {
 			pay(finder, part);
+		}
+		if conviction.is_some() {
+			T::Reputation::found(shares.finder);
 		}
 		pay(&T::Jackpot::get(), shares.jackpot);
 		Self::burn(HoldReason::Deposit, trainer, shares.burned);

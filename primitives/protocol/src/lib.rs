@@ -43,6 +43,7 @@ pub mod swarm;
 pub mod trace;
 pub mod views;
 pub mod vrf;
+pub mod watch;
 
 pub use trainyard_program::{MicroUt, Text, H256};
 

@@ -13,7 +13,9 @@ pub trait Reputation<AccountId> {
 	fn note(role: Role, who: &AccountId, deed: Deed, weight: Balance);
 	/// Returns what is known of `who` now.
 	fn record(role: Role, who: &AccountId) -> Record;
-	/// Returns the weight of one [`Reputation::note`], or [`Reputation::record`], at worst.
+	/// Adds what finders were paid of somebody's deposit. Nothing is noted of nothing.
+	fn found(prize: Balance);
+	/// Returns the weight of one [`Reputation::note`], [`Reputation::record`] or [`Reputation::found`], at worst.
 	fn note_weight() -> Weight;
 }
 
@@ -24,6 +26,8 @@ impl<AccountId> Reputation<AccountId> for () {
 	fn record(_: Role, _: &AccountId) -> Record {
 		Record::default()
 	}
+
+	fn found(_: Balance) {}
 
 	fn note_weight() -> Weight {
 		Weight::zero()

@@ -90,6 +90,7 @@ impl InstanceFilter<RuntimeCall> for ProxyType {
 						| pallet_task_market::Call::agree { .. }
 				),
 				RuntimeCall::Submissions(_) => true,
+				RuntimeCall::Reputation(pallet_reputation::Call::watch {}) => true,
 				// Applications and challenges put a deposit at stake, as for jobs; `post` spends on others' work.
 				RuntimeCall::Tasks(call) => !matches!(
 					call,

@@ -644,6 +644,7 @@ fn samples() -> Vec<RuntimeCall> {
 	all.extend(tasks.into_iter().map(RuntimeCall::from));
 	all.extend(court.into_iter().map(RuntimeCall::from));
 	all.push(pallet_reputation::Call::forget { role: Role::Trainer, who: who() }.into());
+	all.push(pallet_reputation::Call::watch {}.into());
 	all
 }
 

@@ -272,6 +272,8 @@ parameter_types! {
 	pub static Noted: Vec<(Role, AccountId, Deed, Balance)> = Vec::new();
 	/// What is known of trainers from earlier jobs.
 	pub static Known: BTreeMap<AccountId, Record> = BTreeMap::new();
+	/// What finders were paid of deposits.
+	pub static FoundPrizes: Balance = 0;
 }
 
 pub struct FakeReputation;
@@ -284,6 +286,10 @@ impl traits::Reputation<AccountId> for FakeReputation {
 	fn record(role: Role, who: &AccountId) -> Record {
 		assert_eq!(role, Role::Trainer);
 		Known::get().get(who).copied().unwrap_or_default()
+	}
+
+	fn found(prize: Balance) {
+		FoundPrizes::mutate(|all| *all += prize);
 	}
 
 	fn note_weight() -> Weight {

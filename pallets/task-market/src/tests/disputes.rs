@@ -133,6 +133,7 @@ fn a_convict_pays_submitter_finder_and_jackpot_and_half_is_burned() {
 			let rest = deposit - paid;
 			assert_eq!((s.slashed_to_submitter, s.slashed_burned), (paid, rest / 2));
 			assert_eq!(s.slashed_to_finders, shares.finder);
+			assert_eq!(FoundPrizes::get(), shares.finder);
 			assert_eq!(s.slashed_to_jackpot, rest - rest / 2 - shares.finder);
 			assert_eq!(free(FINDER), ENDOWMENT + shares.finder);
 			assert_eq!(free(JACKPOT), shares.jackpot);

@@ -110,6 +110,7 @@ fn a_convict_loses_its_fifth_and_its_power_and_keeps_its_pay() {
 			assert_eq!(after.paid_to_trainers, before.paid_to_trainers);
 			assert_eq!((after.slashed, after.slashed_burned), (deposit / 5, deposit / 10));
 			assert_eq!(after.slashed_to_finders, shares.finder);
+			assert_eq!(FoundPrizes::get(), shares.finder);
 			assert_eq!((after.slashed_to_jackpot, after.slashed_to_submitter), (shares.jackpot, 0));
 			assert_eq!(job(id).replicas[0].fate, Fate::Revoked);
 			assert_eq!(job(id).state, JobState::Ended(Ending::Settled));

@@ -468,6 +468,8 @@ mod tests {
 			"x model renew 5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f --suri //Alice",
 			"x model rm 5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f --suri //Alice",
 			"x balance //Alice",
+			"x reputation --watchers --json",
+			"x whistleblower --suri //Dave --min-expected 0.5",
 			"x dispute",
 			"x dispute 7 --json",
 			"x dispute --estimate job.toml --json",

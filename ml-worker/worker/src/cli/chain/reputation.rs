@@ -16,6 +16,7 @@ use trainyard_protocol::{
 	job::Balance,
 	reputation::{Record, Role, WHOLE},
 	views::RecordView,
+	watch::WATCH_BLOCKS,
 };
 
 /// Options of `trainyard reputation`.
@@ -28,6 +29,9 @@ pub struct ReputationOf {
 	key: KeyArgs,
 	#[command(flatten)]
 	node: NodeArgs,
+	/// Show how many look at results of others, and what one more may expect, in the place of an account
+	#[arg(long, conflicts_with = "account")]
+	watchers: bool,
 	/// Print JSON
 	#[arg(long)]
 	json: bool,
@@ -45,6 +49,23 @@ pub(super) fn against(record: &Record) -> Balance {
 
 impl ReputationOf {
 	pub(super) async fn run(self) -> anyhow::Result<ExitCode> {
+		if self.watchers {
+			let view = connect(&self.node).await?.watchers().await?;
+			if self.json {
+				return print_json(&view);
+			}
+			println!(
+				"alive     {} in the last watch of {WATCH_BLOCKS} blocks, {} so far in this one",
+				view.alive, view.so_far
+			);
+			println!(
+				"found     {}, which fades by half in four weeks: {} a day",
+				amount::format(view.prizes),
+				amount::format(view.per_day)
+			);
+			println!("expects   one more {} a day", amount::format(view.next));
+			return Ok(ExitCode::SUCCESS);
+		}
 		let account = match self.account {
 			Some(account) => account,
 			None => keys::account(&self.key.keypair()?),

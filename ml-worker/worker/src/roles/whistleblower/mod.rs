@@ -6,6 +6,7 @@
 //! so it goes on after a kill: with the segments that it drew, and with its disputes.
 
 mod choice;
+mod elastic;
 mod lacking;
 mod late;
 mod look;
@@ -39,6 +40,7 @@ use super::{
 	tasks::{Outcome, TaskName, Tasks},
 };
 use crate::args::parse_ut;
+use elastic::Elastic;
 use lacking::news;
 use late::LateJobs;
 use plan::{next, Limits, Subject};
@@ -108,6 +110,10 @@ pub struct WhistleblowerArgs {
 	/// whose time is over first come first
 	#[arg(long)]
 	late: bool,
+	/// Look at results only while one whistleblower more may expect at least this much in a day (in TRY), by what the
+	/// chain says of what is found and of how many look. Disputes go on
+	#[arg(long, value_name = "TRY", default_value = "0", value_parser = amount::parse)]
+	min_expected: Balance,
 	/// Stop after the first result that was looked at, when its disputes are over
 	#[arg(long)]
 	once: bool,
@@ -137,6 +143,8 @@ enum Key {
 	Look(JobId, H256, H256),
 	/// Goes on with a dispute, or with an accusation.
 	Dispute(JobId, Work),
+	/// Says on chain that it looks, in a watch.
+	Watch(u32),
 }
 
 /// A whistleblower at work; shared by its tasks.
@@ -173,6 +181,9 @@ struct WhistleblowerRole {
 	has_looked: bool,
 	/// How much had come of each result when it was last looked at.
 	known: HashMap<Key, usize>,
+	/// Whether it looks now.
+	elastic: Elastic,
+	sender: Arc<Transactor>,
 }
 
 /// Runs a whistleblower until it is asked to stop.
@@ -249,6 +260,8 @@ impl Role for WhistleblowerRole {
 			once,
 			has_looked,
 			known,
+			elastic: Elastic::new(args.min_expected),
+			sender: base.sender.clone(),
 		};
 		Ok(role)
 	}
@@ -278,8 +291,9 @@ impl Role for WhistleblowerRole {
 			plan::results(&views).map(|(job, result)| key(job.id, &result)).collect();
 		tasks.stop_unless(|key| !matches!(key, Key::Look(..)) || results.contains(key));
 		self.known.retain(|key, _| results.contains(key));
+		let wants = self.decide(tasks).await?;
 		let looks = tasks.running().any(|key| matches!(key, Key::Look(..)));
-		let may = !looks && open < self.most && !(self.once && self.has_looked);
+		let may = wants && !looks && open < self.most && !(self.once && self.has_looked);
 		if !may {
 			return Ok(Next::Block);
 		}
@@ -330,10 +344,14 @@ impl Role for WhistleblowerRole {
 			Key::Dispute(job, Work::Accuse(..)) => {
 				TaskName::new("dispute").of_job(*job).of("an accusation")
 			}
+			Key::Watch(_) => TaskName::new("watch"),
 		}
 	}
 
 	fn ended(&mut self, key: Key, outcome: &Outcome) -> Next {
+		if let (Ok(()), Key::Watch(watch)) = (outcome, &key) {
+			self.elastic.has_said(*watch);
+		}
 		match outcome {
 			Ok(()) => {
 				self.has_looked |= matches!(key, Key::Look(..));
@@ -341,6 +359,38 @@ impl Role for WhistleblowerRole {
 			}
 			Err(_) => Next::Block,
 		}
+	}
+}
+
+impl WhistleblowerRole {
+	/// Decides whether it looks at results now, and says so on chain once in each watch.
+	async fn decide(&mut self, tasks: &mut Tasks<Key>) -> Result<bool, LookError> {
+		let view = self.chain.watchers().await?;
+		let decided = self.elastic.decide(&view);
+		if decided.changed {
+			let (event, does) = match decided.looks {
+				true => ("joins", "looks at results again"),
+				false => ("rests", "looks at no results"),
+			};
+			let text = format!(
+				"{does}: {} look, and one more may expect {} in a day",
+				view.alive,
+				amount::format(view.next)
+			);
+			let fields = json!({ "alive": view.alive, "next": view.next.to_string() });
+			self.whistleblower.report.general(event, &text, fields);
+		}
+		if decided.says {
+			let sender = self.sender.clone();
+			tasks.start(Key::Watch(view.watch), async move {
+				match sender.run(&elastic::watch()).await {
+					// A process before this one said so.
+					Err(error) if error.failed_with("Reputation::HasSaidSo") => Ok(()),
+					other => Ok(other.map(drop)?),
+				}
+			});
+		}
+		Ok(decided.looks)
 	}
 }
 
