@@ -3,13 +3,14 @@
 //! transactions. No node, no network and no time passes but what the caller asks for.
 //!
 //! [`Chain`] makes blocks, which become final a few blocks later, or do not ([`Chain::stall`]), [`books`] checks the money and the state of every pallet. [`bundles`] has what
-//! trainers deliver, [`seats`] what verifiers say of it, and [`disputes`] the moves of both sides before the
+//! trainers deliver, [`seats`] what verifiers say of it, [`tasks`] a deterministic task and its runs, and [`disputes`] the moves of both sides before the
 //! court.
 
 pub mod books;
 pub mod bundles;
 pub mod disputes;
 pub mod seats;
+pub mod tasks;
 pub mod votes;
 
 use codec::{Decode, Encode};

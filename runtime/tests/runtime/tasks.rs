@@ -1,12 +1,17 @@
 //! Tasks over the real pallets, with the real machine: replicas and an auditor differ, the dispute comes down to
 //! one step, the runtime executes it, and a false record of a map is executed as well.
 
-use crate::federation::store;
+use crate::{federation::store, length::flood};
 use frame_support::assert_ok;
 use sp_keyring::Sr25519Keyring::{self, *};
+use sp_runtime::transaction_validity::InvalidTransaction;
 use trainyard_protocol::{blob::Chunked, content, seats::Resources};
 use trainyard_runtime::{api::runtime_decl_for_trainyard_api::TrainyardApi, *};
-use trainyard_sandbox::{books, Chain};
+use trainyard_sandbox::{
+	books,
+	tasks::{Run, Said, COUNTER, INPUT},
+	Chain,
+};
 use trainyard_task::{
 	claim,
 	state::{record, record_chunks},
@@ -18,19 +23,6 @@ const VERIFIERS: [Sr25519Keyring; 3] = [Dave, Eve, Ferdie];
 const SALT: [u8; 32] = [5; 32];
 const STEPS: u32 = 1_000;
 
-/// `step` adds 3 to the four bytes that it is handed.
-const COUNTER: &[u8] = &[
-	0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00, // the head
-	0x01, 0x0c, 0x02, 0x60, 0x01, 0x7f, 0x01, 0x7f, 0x60, 0x02, 0x7f, 0x7f, 0x01,
-	0x7e, // types
-	0x03, 0x03, 0x02, 0x00, 0x01, // two functions
-	0x05, 0x03, 0x01, 0x00, 0x01, // a page of memory
-	0x07, 0x19, 0x03, 0x06, b'm', b'e', b'm', b'o', b'r', b'y', 0x02, 0x00, // exports
-	0x05, b'i', b'n', b'p', b'u', b't', 0x00, 0x00, 0x04, b's', b't', b'e', b'p', 0x00, 0x01, 0x0a,
-	0x21, 0x02, 0x05, 0x00, 0x41, 0x80, 0x08, 0x0b, // input: 1024
-	0x19, 0x00, 0x20, 0x00, 0x20, 0x00, 0x28, 0x02, 0x00, 0x41, 0x03, 0x6a, 0x36, 0x02, 0x00, 0x20,
-	0x00, 0xad, 0x42, 0x20, 0x86, 0x20, 0x01, 0xad, 0x84, 0x0b,
-];
 /// `map` returns the four bytes of the input plus the index.
 const ADDER: &[u8] = &[
 	0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00, // the head
@@ -43,7 +35,6 @@ const ADDER: &[u8] = &[
 	0x1a, 0x00, 0x20, 0x00, 0x20, 0x00, 0x28, 0x02, 0x00, 0x20, 0x02, 0xa7, 0x6a, 0x36, 0x02, 0x00,
 	0x20, 0x00, 0xad, 0x42, 0x20, 0x86, 0x20, 0x01, 0xad, 0x84, 0x0b,
 ];
-const INPUT: &[u8] = &[10, 0, 0, 0];
 
 fn spec(module: &[u8], form: Form) -> TaskSpec {
 	TaskSpec {
@@ -115,32 +106,6 @@ fn until(chain: &mut Chain, wanted: impl Fn(Phase) -> bool) {
 	panic!("the task stays {:?}", view(chain).phase);
 }
 
-/// A run of the counter, with a lie at a step or without.
-struct Run {
-	states: Vec<[u8; 4]>,
-	trace: Trace,
-}
-
-fn run_of(lie: Option<u32>) -> Run {
-	let mut states = vec![[10, 0, 0, 0]];
-	for number in 1..=STEPS {
-		let add = if Some(number) == lie { 4 } else { 3 };
-		let before = u32::from_le_bytes(*states.last().unwrap());
-		states.push((before + add).to_le_bytes());
-	}
-	let leaves = states.iter().map(|state| StateId::of(Ok(state)).leaf()).collect();
-	Run { states, trace: Trace::of(leaves).unwrap() }
-}
-
-/// What somebody says, and the bytes of its output.
-type Said = (Claim, Ends, Vec<u8>);
-
-fn said(run: &Run) -> Said {
-	let output = run.states.last().unwrap();
-	let (claim, ends) = run.trace.claim(StateId::of(Ok(output)));
-	(claim, ends, output.to_vec())
-}
-
 /// The replicas and the auditor commit and reveal.
 fn deliver(chain: &mut Chain, bob: &Said, charlie: &Said, auditor: &Said) -> Sr25519Keyring {
 	let genesis = chain.state(|| System::block_hash(0));
@@ -178,8 +143,8 @@ fn balance(chain: &mut Chain, who: Sr25519Keyring) -> Balance {
 #[test]
 fn a_false_step_is_executed_by_the_runtime_and_convicts() {
 	let mut chain = computing(COUNTER, Form::Step { steps: STEPS });
-	let (truth, lie) = (run_of(None), run_of(Some(700)));
-	let auditor = deliver(&mut chain, &said(&truth), &said(&lie), &said(&truth));
+	let (truth, lie) = (Run::of(STEPS, None), Run::of(STEPS, Some(700)));
+	let auditor = deliver(&mut chain, &truth.said(), &lie.said(), &truth.said());
 	let before = view(&mut chain);
 	assert_eq!((before.claims.len(), before.disputes.len()), (2, 1));
 	let had = [Bob, Charlie, auditor].map(|who| balance(&mut chain, who));
@@ -266,4 +231,30 @@ fn a_false_record_is_executed_by_the_runtime_and_convicts() {
 	until(&mut chain, |phase| phase == Phase::Ended(TaskEnd::Accepted(0)));
 	assert_eq!(view(&mut chain).output, Some(truth.2));
 	books::check(&mut chain).unwrap();
+}
+
+/// Whoever has to move in a dispute finds room in a block that others have filled, and nobody else by the same call.
+#[test]
+fn moves_in_tasks_enter_blocks_that_are_full_of_remarks() {
+	let mut chain = computing(COUNTER, Form::Step { steps: STEPS });
+	let (truth, lie) = (Run::of(STEPS, None), Run::of(STEPS, Some(700)));
+	deliver(&mut chain, &truth.said(), &lie.said(), &truth.said());
+	let dispute = view(&mut chain).disputes[0].clone();
+	let Stage::Descending(descent) = dispute.stage else { panic!("{dispute:?}") };
+	let show = |number: u32| {
+		let nodes = truth.trace.nodes(descent.below(), descent.due()).to_vec();
+		let nodes = nodes.try_into().unwrap();
+		pallet_tasks::Call::show { task: 0, dispute: number, side: 0, nodes }
+	};
+	chain.begin();
+	flood(&mut chain);
+	let full = InvalidTransaction::ExhaustsResources.into();
+	while let Ok(result) = chain.apply(Alice, frame_system::Call::remark { remark: vec![7] }) {
+		assert_ok!(result);
+	}
+	assert_eq!(chain.apply(Bob, show(7)), Err(full), "there is no such dispute");
+	assert_eq!(chain.apply(Bob, show(dispute.number)), Ok(Ok(())));
+	assert_eq!(chain.apply(Bob, show(dispute.number)), Err(full), "it was shown");
+	chain.end();
+	assert_eq!(view(&mut chain).disputes[0].moved, [true, false]);
 }

@@ -21,6 +21,7 @@ mod seats;
 mod serving;
 mod session_keys;
 mod stakes;
+mod tasks;
 mod traps;
 mod work;
 
@@ -52,6 +53,7 @@ pub fn all() -> Vec<Attack> {
 		old_sets::ALL,
 		session_keys::ALL,
 		seats::ALL,
+		tasks::ALL,
 	]
 	.concat()
 }
