@@ -12,7 +12,8 @@ use sp_runtime::AccountId32;
 use trainyard_program::{spec::JobSpec, work::Parts};
 use trainyard_protocol::{
 	audit::{AuditPhase, Decision, Findings},
-	duties::Recompute,
+	duties::{Drawing, Recompute},
+	forced::Secret,
 	job::{Balance, BlockNumber, Fate, JobState, Reveal, Settlement, Terms, WorkResult},
 	pieces::{Piece, PieceSizes},
 	seats::Resources,
@@ -23,7 +24,7 @@ use trainyard_protocol::{
 pub const RUNTIME_NAME: &str = "trainyard";
 /// Versions of the runtime (`spec_version`) whose records are laid out like this. Whoever raises it adds the
 /// new one here, or, where a layout changed, a second set of these types: old certificates stay readable.
-pub const RUNTIME_VERSIONS: &[u32] = &[24, 25];
+pub const RUNTIME_VERSIONS: &[u32] = &[26];
 
 /// Derives what everything has that is stored.
 macro_rules! stored {
@@ -130,7 +131,7 @@ stored! {
 	pub struct Audit {
 		pub round: u32,
 		pub phase: AuditPhase,
-		pub audit_segments: u32,
+		pub drawing: Drawing,
 		pub verifiers: u32,
 		pub parties: Vec<AccountId32>,
 		pub barred: Vec<AccountId32>,
@@ -140,6 +141,7 @@ stored! {
 		pub drawn_at: BlockNumber,
 		pub assignment: H256,
 		pub opened: bool,
+		pub mixed: H256,
 		pub found: Vec<AccountId32>,
 		pub fee: Balance,
 		pub price: Balance,
@@ -185,6 +187,7 @@ stored! {
 		pub root: H256,
 		pub forced: H256,
 		pub opened: bool,
+		pub secret: Secret,
 	}
 
 	/// A piece of a result that was asked for.

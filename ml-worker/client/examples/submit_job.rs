@@ -34,6 +34,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 		machine: Default::default(),
 		undecided_percent: 20,
 		keep_every: 1,
+		lottery: None,
 	};
 	// What a verifier is paid at least follows the market; a hundredth more, since it may rise until then.
 	let least = chain.audit_fee(&spec, &terms).await?.ok_or("the specification is invalid")?;

@@ -59,6 +59,7 @@ fn job(id: u32, state: JobState) -> JobView<AccountId> {
 			machine: Default::default(),
 			undecided_percent: 20,
 			keep_every: 1,
+			lottery: None,
 		},
 		work: 250_000,
 		training: 250_000,

@@ -266,6 +266,7 @@ pub fn terms() -> Terms {
 		machine: MachineClass::Gib8,
 		undecided_percent: 20,
 		keep_every: 1,
+		lottery: None,
 	}
 }
 

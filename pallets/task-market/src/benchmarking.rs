@@ -108,6 +108,7 @@ fn terms<T: Config>() -> Terms {
 		machine: MachineClass::Gib8,
 		undecided_percent: 20,
 		keep_every: 1,
+		lottery: None,
 	};
 	let audit_fee = Pallet::<T>::audit_fee(spec(), &terms).unwrap_or(0);
 	Terms { audit_fee, ..terms }

@@ -126,5 +126,11 @@ mod errors {
 		/// all are there again for which a committee may ask: lower `keep_every`, or the number of steps, or
 		/// name a larger class of machines.
 		RecomputeTooLong,
+		/// A lottery must draw one of 2 to 128 segments.
+		BadLottery,
+		/// Of a job that pays by lottery each seat would replay more segments than it may, or nothing: with one of `n`
+		/// segments drawn of `N`, raise `audit_segments` to `ceil(ceil(N / n) / verifiers)`, which is 16 at most, or
+		/// `verifiers`, which are 3, or `ceil(N / n)` at most; or draw another part.
+		BadLotteryDraws,
 	}
 }

@@ -398,7 +398,7 @@ impl<T: Config> Pallet<T> {
 			groups,
 			assignment,
 			parties,
-			audit_segments: job.terms.audit_segments,
+			drawing: job.terms.drawing(),
 			verifiers: job.terms.verifiers,
 			fee: job.terms.audit_fee,
 			price: job.quote.price,

@@ -49,6 +49,7 @@ use trainyard_protocol::{
 		Balance, Fate, Settlement, Terms, MAX_AUDIT_ROUNDS, MAX_REPLICAS, MAX_VERIFIERS,
 		MIN_VERIFIERS,
 	},
+	lottery::{self, Tickets},
 	pieces::PieceSizes,
 	seats::Resources,
 	JobId, MicroUt,
@@ -70,8 +71,15 @@ impl<T: Config> Pallet<T> {
 		let odd = terms.verifiers % 2 == 1;
 		ensure!(odd && sizes.contains(&terms.verifiers), Error::<T>::BadVerifiers);
 		let (draws, all) = (terms.audit_segments, spec.segments());
-		let fits = draws <= all && duties::fits(draws, all, terms.verifiers);
-		ensure!(fits, Error::<T>::BadAuditSegments);
+		let fits = draws <= all && terms.drawing().fits(all, terms.verifiers);
+		match terms.lottery {
+			Some(one_in) => {
+				let possible = lottery::LEAST..=lottery::MOST;
+				ensure!(possible.contains(&one_in), Error::<T>::BadLottery);
+				ensure!(fits, Error::<T>::BadLotteryDraws);
+			}
+			None => ensure!(fits, Error::<T>::BadAuditSegments),
+		}
 		ensure!(terms.price_per_ut > 0, Error::<T>::ZeroPrice);
 		ensure!(terms.undecided_percent <= 100, Error::<T>::BadUndecidedPercent);
 		ensure!((1..=all).contains(&terms.keep_every), Error::<T>::BadKeepEvery);
@@ -191,6 +199,14 @@ impl<T: Config> Pallet<T> {
 		let spec = (accepted || undecided > 0).then(|| Self::spec(id)).flatten();
 		let mints_power = spec.as_ref().is_some_and(|spec| spec.mints_power());
 		let mut bought = Bought::new::<T>(job);
+		// What is paid by tickets, and what of it was proven.
+		let all = spec.as_ref().map_or(1, |spec| spec.segments());
+		let tickets_of = |who: &T::AccountId| {
+			job.terms.lottery?;
+			let tickets = outcome.tickets.iter().find(|(trainer, _)| trainer == who);
+			let Tickets { paid, proven } = tickets.map_or_else(Tickets::default, |(_, all)| *all);
+			Some((quote.of_tickets(paid, all), quote.of_tickets(proven, all)))
+		};
 		let mut credited = BTreeMap::new();
 		for replica in &job.replicas {
 			let pay = match replica.fate {
@@ -198,7 +214,13 @@ impl<T: Config> Pallet<T> {
 					let segments = replica.segments.unwrap_or(u32::MAX);
 					// Replicas of one computation share its power, its fee and its pay, or an owner
 					// of several identities would compute once and be paid often.
-					let worth = Self::worth(job, spec.as_ref(), segments).of_each(drawn);
+					let (pay, worth) = match tickets_of(&replica.trainer) {
+						Some((paid, proven)) => (paid.of_each(drawn).price, proven.of_each(drawn)),
+						None => {
+							let worth = Self::worth(job, spec.as_ref(), segments).of_each(drawn);
+							(worth.price, worth)
+						}
+					};
 					if mints_power && replica.fate == Fate::Accepted {
 						let (who, work) = (&replica.trainer, bought.power(worth.training));
 						if let Some(at) = T::Trainers::credit_training(who, work) {
@@ -208,14 +230,16 @@ impl<T: Config> Pallet<T> {
 					Self::burn(HoldReason::Escrow, &job.submitter, worth.fee);
 					add(&mut settlement.burned, worth.fee);
 					bought.add(&worth);
-					worth.price
+					pay
 				}
 				// All that was trained is paid. It made no power, so it burns no fee for power, but that
 				// for its place: who builds a specification to diverge gains nothing, and costs its
 				// trainers nothing.
 				Fate::Diverged => {
 					let segments = replica.segments.unwrap_or(u32::MAX);
-					Self::worth(job, spec.as_ref(), segments).of_each(drawn).price
+					let paid = tickets_of(&replica.trainer).map(|(paid, _)| paid);
+					let worth = paid.unwrap_or_else(|| Self::worth(job, spec.as_ref(), segments));
+					worth.of_each(drawn).price
 				}
 				Fate::Agreed => replica.offer.unwrap_or(0).min(quote.whole().of_each(drawn).price),
 				Fate::Undecided => match (undecided, replica.segments) {

@@ -98,7 +98,7 @@ impl<T: Config> Pallet<T> {
 		let request = CommitteeRequest {
 			excluded,
 			verifiers: terms.verifiers,
-			audit_segments: terms.audit_segments,
+			drawing: terms.drawing(),
 			segments: spec.segments(),
 			fee: terms.audit_fee,
 			needs: Resources { work, ..quote.needs },

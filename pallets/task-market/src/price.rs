@@ -141,7 +141,10 @@ impl<T: Config> Pallet<T> {
 				*price = Some(ClassPrice::with(*price, paid, bought.counted, now));
 			});
 		}
-		let place = price::place_fee(Self::owed(job, unseated).saturating_sub(bought.fee), age);
+		// By lottery a job burns more for a ticket that wins, and nothing for one that does not: on the average what
+		// was quoted, so what was accepted pays for no place.
+		let burned = if job.terms.lottery.is_some() { 0 } else { bought.fee };
+		let place = price::place_fee(Self::owed(job, unseated).saturating_sub(burned), age);
 		if place > 0 {
 			Self::deposit_event(Event::PlaceCharged { job: id, amount: place });
 		}
@@ -158,7 +161,11 @@ impl<T: Config> Pallet<T> {
 			return job.quote.fee;
 		}
 		let each = job.quote.whole().of_each(drawn).fee;
-		let owes = |fate| lost_deposit(fate, 1) == 0 && (unseated || fate != Fate::Undecided);
+		let drawn_for =
+			|fate| job.terms.lottery.is_some() && matches!(fate, Fate::Accepted | Fate::Idle);
+		let owes = |fate| {
+			lost_deposit(fate, 1) == 0 && (unseated || fate != Fate::Undecided) && !drawn_for(fate)
+		};
 		let owing = job.replicas.iter().filter(|replica| owes(replica.fate)).count();
 		each.saturating_mul(owing as Balance)
 	}

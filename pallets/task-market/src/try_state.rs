@@ -82,7 +82,8 @@ impl<T: Config> Pallet<T> {
 				let whole =
 					|r: &Replica<_>| matches!(r.fate, Fate::Accepted | Fate::Idle | Fate::Revoked);
 				let burns = job.replicas.iter().any(whole);
-				ensure!(s.burned <= job.quote.fee, "more was burned for power than its fee");
+				let most = job.quote.most_fee(&job.terms, Specs::<T>::get(id).as_ref());
+				ensure!(s.burned <= most, "more was burned for power than its fee");
 				let full = s.burned == job.quote.fee && job.quote.fee > 0;
 				let held = job.since.saturating_sub(job.posted) >= DAY;
 				ensure!(burns || held || !full, "the whole fee for power that nobody bought");

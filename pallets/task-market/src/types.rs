@@ -18,6 +18,7 @@ use trainyard_protocol::{
 	duties::{self, Recompute},
 	fees::{self, Sums},
 	job::{Balance, BlockNumber, Fate, JobState, Settlement, Terms, MAX_REPLICAS},
+	lottery::{self, Strata},
 	pieces::PieceSizes,
 	seats::Resources,
 	MicroUt, Text, H256,
@@ -278,6 +279,25 @@ impl Quote {
 	/// Returns what all segments, trained once, are worth.
 	pub fn whole(&self) -> Worth {
 		Worth { training: self.training, price: self.price, fee: self.fee }
+	}
+
+	/// Returns the most that is burned for power: the fee, or what tickets can bring of it.
+	pub fn most_fee(&self, terms: &Terms, spec: Option<&JobSpec>) -> Balance {
+		let strata =
+			terms.lottery.zip(spec).map(|(one_in, spec)| Strata::new(spec.segments(), one_in));
+		strata.map_or(Some(self.fee), |strata| strata.most_of(self.fee)).unwrap_or(Balance::MAX)
+	}
+
+	/// Returns what so many segments, of `all` that the job has, are worth where it pays by lottery: the same part of
+	/// everything, rounded down. Whenever training ends, a ticket is worth what it was when the job was posted.
+	pub fn of_tickets(&self, segments: u32, all: u32) -> Worth {
+		let Worth { training, price, fee } = self.whole();
+		let training = lottery::share(training.into(), segments, all);
+		Worth {
+			training: MicroUt::try_from(training).unwrap_or(self.training),
+			price: lottery::share(price, segments, all),
+			fee: lottery::share(fee, segments, all),
+		}
 	}
 
 	/// Returns what that many segments of this job, trained once, are worth: the pay for their

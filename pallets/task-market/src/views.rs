@@ -21,7 +21,8 @@ pub const RECENT_RANGE: u32 = 4_096;
 impl<T: Config> Pallet<T> {
 	/// Returns what posting this job would come to; `None` where the chain would refuse it.
 	pub fn quote(spec: JobSpec, terms: &Terms) -> Option<QuoteView> {
-		let quote = Self::checked_quote(&spec.check().ok()?, terms).ok()?;
+		let spec = spec.check().ok()?;
+		let quote = Self::checked_quote(&spec, terms).ok()?;
 		let Quote { work, training, price, fee_per_ut, fee, escrow, deposit, record, .. } = quote;
 		let compute_per_ut = quote.compute_per_ut;
 		let pay = quote.whole().of_each(terms.replicas).price;
@@ -40,6 +41,7 @@ impl<T: Config> Pallet<T> {
 			store_blocks: quote.moved.store,
 			recompute_blocks: quote.moved.recompute.round,
 			stretch_blocks: quote.moved.recompute.stretch,
+			lottery: terms.prospect(pay, spec.segments()),
 		})
 	}
 

@@ -265,8 +265,12 @@ mod benchmarks {
 			group.bundles.remove(0);
 			group.bundles.iter_mut().for_each(|bundle| bundle.opened = true);
 		}
-		let own =
-			Bundle { root: result.bundle_root, forced: forced::commitment(&secret), opened: false };
+		let own = Bundle {
+			root: result.bundle_root,
+			forced: forced::commitment(&secret),
+			opened: false,
+			secret: [0; 32],
+		};
 		let last = audit.groups.last_mut().expect("one for each replica");
 		last.result = result;
 		last.trainers.try_push(caller.clone()).expect("one was removed");

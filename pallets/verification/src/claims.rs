@@ -40,7 +40,7 @@ use trainyard_protocol::{
 	audit::{AuditPhase, Findings, GroupVerdict},
 	job::{Balance, WorkResult},
 	pieces::{is_read, Piece, Pieces},
-	vrf, JobId,
+	JobId,
 };
 use trainyard_traits::JobObserver;
 
@@ -48,8 +48,8 @@ use trainyard_traits::JobObserver;
 pub(crate) struct Spent<'a, AccountId> {
 	/// The output by which it drew.
 	pub output: H256,
-	/// Segments of each result that it drew.
-	pub draws: u32,
+	/// Its number, and how many seats there are.
+	pub place: (usize, usize),
 	/// What it found.
 	pub findings: &'a Findings<AccountId>,
 }
@@ -305,13 +305,13 @@ impl<T: Config> Pallet<T> {
 			let Some(group) = audit.groups.get(at) else { continue };
 			let Some(verdict) = spent.findings.verdicts.get(at) else { continue };
 			let result: &WorkResult = &group.result;
+			let own = || audit.drawing.own(&spent.output, claim.group, result, spent.place);
 			let segments: Vec<u32> = match verdict {
 				GroupVerdict::Replayed(replayed) => {
 					replayed.evidence.iter().map(|e| e.segment).collect()
 				}
 				GroupVerdict::Rejected(rejection) => {
-					let (n, k) = (result.segments, spent.draws);
-					let mut segments = vrf::own_segments(&spent.output, claim.group, n, k);
+					let mut segments = own();
 					if let Target::Segment(segment) = rejection.target {
 						segments.push(segment);
 					}
@@ -319,7 +319,7 @@ impl<T: Config> Pallet<T> {
 				}
 				// It lacks what it had no room to ask for.
 				GroupVerdict::Unavailable if Self::has_used_up(job, audit, who, claim.group) => {
-					vrf::own_segments(&spent.output, claim.group, result.segments, spent.draws)
+					own()
 				}
 				GroupVerdict::Unavailable => continue,
 			};

@@ -4,7 +4,7 @@ use crate::{seats::Seating, AuditOf, Config, Event, Member, Pallet, Pool, H256};
 use alloc::{vec, vec::Vec};
 use codec::Encode;
 use frame_support::{traits::Get, BoundedVec};
-use trainyard_protocol::{audit::AuditPhase, duties, job::BlockNumber, JobId};
+use trainyard_protocol::{audit::AuditPhase, duties::Drawing, job::BlockNumber, JobId};
 use trainyard_traits::{Beacon, CommitteeRequest, Seed};
 
 /// Domain of the seed of a round.
@@ -30,13 +30,16 @@ impl<T: Config> Pallet<T> {
 	fn seats_of(
 		wanted: u32,
 		eligible: usize,
-		draws: u32,
-		mut segments: impl Iterator<Item = u32>,
+		drawing: Drawing,
+		mut segments: impl Iterator<Item = u32> + Clone,
 	) -> usize {
+		// Where training ended early there may be less to draw than was counted on.
+		let most = segments.clone().map(|segments| drawing.most_seats(segments, wanted)).min();
+		let wanted = most.unwrap_or(wanted);
 		let seats = odd(wanted.min(u32::try_from(eligible).unwrap_or(u32::MAX)));
 		// A smaller committee that draws less would see less than is counted on.
-		let enough = seats >= T::MinSeats::get()
-			&& segments.all(|segments| duties::fits(draws, segments, seats));
+		let enough =
+			seats >= T::MinSeats::get() && segments.all(|segments| drawing.fits(segments, seats));
 		if enough {
 			seats as usize
 		} else {
@@ -46,16 +49,16 @@ impl<T: Config> Pallet<T> {
 
 	/// Returns whether a committee could be drawn from those who count now, if none of them had another seat.
 	pub(crate) fn has_committee(request: &CommitteeRequest<T::AccountId>) -> bool {
-		let CommitteeRequest { excluded, verifiers, audit_segments, segments, .. } = request;
+		let CommitteeRequest { excluded, verifiers, drawing, segments, .. } = request;
 		let CommitteeRequest { fee, needs, rate, fetch, challenge, .. } = *request;
 		let (pool, after) = (Pool::<T>::get(), Self::now());
 		let (rates, costs) = ((rate, (fetch, 0)), (challenge, fee));
 		let (stake, needs, _) =
-			Self::seat_terms(needs, rates, costs, vec![*segments], *audit_segments);
+			Self::seat_terms(needs, rates, costs, vec![*segments], (*drawing, *verifiers));
 		let stake = stake.min(Self::most_stake(&pool, after));
 		let seating = Seating { after, excluded, needs: &needs, stake };
 		let able = Self::able(&pool, &seating);
-		Self::seats_of(*verifiers, able, *audit_segments, core::iter::once(*segments)) > 0
+		Self::seats_of(*verifiers, able, *drawing, core::iter::once(*segments)) > 0
 	}
 
 	/// Draws the committee of the round from the pool without the job's parties and without whoever was
@@ -64,7 +67,7 @@ impl<T: Config> Pallet<T> {
 	///
 	/// A committee has an odd number of seats, and at least `MinSeats`; fewer eligible verifiers than
 	/// wanted make a smaller one, or none. All its seats together draw as much of each result as those
-	/// that were wanted must ([`duties::fits`]), or there is none.
+	/// that were wanted must ([`Drawing::fits`]), or there is none.
 	///
 	/// Each member keeps the key that it had at that height, before anybody could know the seed: what it
 	/// draws by that key nobody chose. A key that is set later counts for later seeds.
@@ -80,8 +83,11 @@ impl<T: Config> Pallet<T> {
 		let seating =
 			Seating { after, excluded: &excluded, needs: &audit.needs, stake: audit.stake };
 		let count = |eligible: usize| {
-			let results = audit.undecided().map(|(_, group)| group.result.segments);
-			Self::seats_of(audit.verifiers, eligible, audit.audit_segments, results)
+			let segments: Vec<u32> = audit
+				.undecided()
+				.map(|(_, group)| audit.drawing.segments_of(&group.result))
+				.collect();
+			Self::seats_of(audit.verifiers, eligible, audit.drawing, segments.into_iter())
 		};
 		let drawn = Self::seat_drawn(COMMITTEE, seed, &seating, count, false);
 		if drawn.is_empty() {

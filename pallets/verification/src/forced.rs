@@ -158,6 +158,7 @@ impl<T: Config> Pallet<T> {
 			opened = opening.check(&seed, &secret, &result);
 			ensure!(opened.is_some(), Error::<T>::WrongForced);
 			bundle.opened = true;
+			bundle.secret = secret;
 		}
 		let forced = opened.ok_or(Error::<T>::NotTrainer)?;
 		Forced::<T>::insert(job, &who, &forced);

@@ -71,6 +71,7 @@ mod standing;
 mod storage;
 #[cfg(test)]
 mod tests;
+mod tickets;
 #[cfg(any(feature = "std", feature = "try-runtime"))]
 mod try_state;
 mod types;

@@ -33,10 +33,10 @@ use sp_runtime::DispatchResult;
 use trainyard_pallet_support::majority::is_majority;
 use trainyard_protocol::{
 	audit::{AuditPhase, Decision, Findings, GroupVerdict},
-	duties,
+	duties::{self, Drawing},
 	job::{Balance, BlockNumber, MAX_AUDIT_ROUNDS, MAX_VERIFIERS},
 	seats::Resources,
-	JobId,
+	JobId, H256,
 };
 use trainyard_traits::{
 	AuditRequest, AuditStatus, Audits, Beacon, CommitteeRequest, Court, Delivery, Outcome, Seed,
@@ -67,9 +67,10 @@ impl<T: Config> Audits<T::AccountId> for Pallet<T> {
 
 	fn open(job: JobId, request: AuditRequest<T::AccountId>) -> DispatchResult {
 		ensure!(!AuditRecords::<T>::contains_key(job), Error::<T>::AlreadyOpen);
-		let draws = request.audit_segments;
-		let mut results = request.groups.iter().map(|(result, _)| result);
-		let drawn = results.all(|result| duties::fits(draws, result.segments, request.verifiers));
+		let (drawing, wanted) = (request.drawing, request.verifiers);
+		let mut results = request.groups.iter().map(|(result, _)| drawing.segments_of(result));
+		let fits = |segments| drawing.fits(segments, drawing.most_seats(segments, wanted));
+		let drawn = results.all(fits);
 		let audit = Self::audit_of(request).ok_or(Error::<T>::BadRequest)?;
 		ensure!(drawn, Error::<T>::BadAuditSegments);
 		Self::deposit_event(Event::AuditOpened { job, groups: audit.groups.len() as u32 });
@@ -93,6 +94,10 @@ impl<T: Config> Audits<T::AccountId> for Pallet<T> {
 			}
 		};
 		AuditRecords::<T>::insert(job, &audit);
+		let tickets = match wait {
+			Some(_) => Vec::new(),
+			None => Self::tickets(job, &audit),
+		};
 		match wait {
 			Some(height) => AuditStatus::Pending(height),
 			None => AuditStatus::Done(Outcome {
@@ -106,6 +111,7 @@ impl<T: Config> Audits<T::AccountId> for Pallet<T> {
 				stored: audit.owed.into_inner(),
 				served: audit.served.into_inner(),
 				unseated: audit.drawn_at == 0,
+				tickets,
 			}),
 		}
 	}
@@ -144,6 +150,7 @@ impl<T: Config> Audits<T::AccountId> for Pallet<T> {
 			.saturating_add(T::Court::standing_weight())
 			.saturating_add(Self::rescues_weight())
 			.saturating_add(Self::deeds_weight())
+			.saturating_add(Self::tickets_weight())
 	}
 
 	#[cfg(feature = "runtime-benchmarks")]
@@ -154,14 +161,15 @@ impl<T: Config> Audits<T::AccountId> for Pallet<T> {
 
 impl<T: Config> Pallet<T> {
 	/// Returns what a seat puts at stake at most, what it takes of a verifier's room, and how many blocks it has,
-	/// of which fetching and computing again take those that `moved` says, where results have these numbers of `segments` and it draws `draws` of each.
+	/// of which fetching and computing again take those that `moved` says, where results have these numbers of `segments` and it is one of so many `seats` that draw so.
 	pub(crate) fn seat_terms(
 		needs: Resources,
 		(rate, moved): (u64, (BlockNumber, BlockNumber)),
 		(challenge, fee): (Balance, Balance),
 		segments: Vec<u32>,
-		draws: u32,
+		(drawing, seats): (Drawing, u32),
 	) -> (Balance, Resources, BlockNumber) {
+		let draws = |segments| drawing.fewest(segments, seats);
 		let stake = duties::seat_stake(T::SeatStake::get(), challenge, fee, segments, draws);
 		// Verifiers declare what they replay in the least time, and have more for more.
 		let least = T::CommitBlocks::get();
@@ -176,7 +184,7 @@ impl<T: Config> Pallet<T> {
 			groups,
 			assignment,
 			parties,
-			audit_segments,
+			drawing,
 			verifiers,
 			fee,
 			price,
@@ -200,14 +208,19 @@ impl<T: Config> Pallet<T> {
 		}
 		let segments: Vec<u32> = groups.iter().map(|(result, _)| result.segments).collect();
 		let moved = (fetch, recompute.round);
-		let (stake, needs, time) =
-			Self::seat_terms(needs, (rate, moved), (challenge, fee), segments, audit_segments);
+		let (stake, needs, time) = Self::seat_terms(
+			needs,
+			(rate, moved),
+			(challenge, fee),
+			segments,
+			(drawing, verifiers),
+		);
 		let groups = groups
 			.into_iter()
 			.map(|(result, trainers)| {
 				let bundle = |delivery: &Delivery<_>| {
 					let Delivery { bundle_root: root, forced, .. } = *delivery;
-					Bundle { root, forced, opened: false }
+					Bundle { root, forced, opened: false, secret: Default::default() }
 				};
 				let bundles: Vec<Bundle> = trainers.iter().map(bundle).collect();
 				let trainers: Vec<_> = trainers.into_iter().map(|one| one.trainer).collect();
@@ -230,7 +243,7 @@ impl<T: Config> Pallet<T> {
 		Some(Audit {
 			round: 0,
 			phase: Self::drawing(Self::now()),
-			audit_segments,
+			drawing,
 			verifiers,
 			parties: parties.ok()?,
 			barred: Default::default(),
@@ -240,6 +253,7 @@ impl<T: Config> Pallet<T> {
 			drawn_at: 0,
 			assignment,
 			opened: false,
+			mixed: H256::zero(),
 			found: Default::default(),
 			fee,
 			price,
@@ -428,6 +442,9 @@ impl<T: Config> Pallet<T> {
 		Self::empty_lists(job, audit);
 		audit.committee = Default::default();
 		audit.seed = None;
+		if !audit.opened {
+			audit.mixed = H256::zero();
+		}
 		audit.window = None;
 		audit.recheck = Rechecks::None;
 		audit.round = audit.round.saturating_add(1);

@@ -107,7 +107,7 @@ impl<T: Config> Pallet<T> {
 			groups: alloc::vec![(result, alloc::vec![delivery])],
 			assignment: H256::zero(),
 			parties: alloc::vec![trainer],
-			audit_segments: 1,
+			drawing: trainyard_protocol::duties::Drawing { draws: 1, lottery: None },
 			verifiers: 3,
 			fee: 1,
 			price: 1,

@@ -6,7 +6,8 @@ use frame_support::{traits::ConstU32, BoundedVec};
 use scale_info::TypeInfo;
 use trainyard_protocol::{
 	audit::{AuditPhase, Decision, Replayed},
-	duties::Recompute,
+	duties::{Drawing, Recompute},
+	forced::Secret,
 	job::{Balance, BlockNumber, WorkResult, MAX_AUDIT_ROUNDS, MAX_REPLICAS, MAX_VERIFIERS},
 	pieces::{
 		Leaf, Piece, PieceSizes, Pieces, COMMON_PIECES, LATE_PIECES, MAX_ASKED, MAX_RANGES,
@@ -66,8 +67,8 @@ pub struct Audit<AccountId> {
 	pub round: u32,
 	/// Where it stands.
 	pub phase: AuditPhase,
-	/// Segments of each result that each seat draws for itself; all segments where a result has fewer.
-	pub audit_segments: u32,
+	/// How each seat draws segments of each result for itself.
+	pub drawing: Drawing,
 	/// Size of the committee that is wanted.
 	pub verifiers: u32,
 	/// Accounts that may not be on the committee.
@@ -86,6 +87,9 @@ pub struct Audit<AccountId> {
 	pub assignment: H256,
 	/// Whether the time to open forced leaves is over.
 	pub opened: bool,
+	/// What the outputs mix to by which seats drew that revealed, up to the end of that time: by it and the secrets of
+	/// trainers the last tickets of a lottery win.
+	pub mixed: H256,
 	/// The seats that found some.
 	pub found: BoundedVec<AccountId, ConstU32<MAX_VERIFIERS>>,
 	/// What a seat earns.
@@ -233,6 +237,8 @@ pub struct Bundle {
 	pub forced: H256,
 	/// Whether it has opened them.
 	pub opened: bool,
+	/// The secret to which it was bound, once it opened them.
+	pub secret: Secret,
 }
 
 /// One distinct result under audit.

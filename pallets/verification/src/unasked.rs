@@ -20,7 +20,7 @@ use alloc::vec::Vec;
 use frame_support::traits::Get;
 use trainyard_protocol::{
 	audit::{Findings, GroupVerdict},
-	blob, duties,
+	blob,
 	job::WorkResult,
 	pieces::Piece,
 	JobId,
@@ -43,7 +43,7 @@ impl<T: Config> Pallet<T> {
 	/// apart: a state, or leaves and rows.
 	fn read_bytes(audit: &AuditOf<T>, result: &WorkResult) -> (u64, u64) {
 		let sizes = &audit.sizes;
-		let replays = duties::replays(audit.audit_segments, result.segments, 2);
+		let replays = audit.drawing.replays(audit.drawing.segments_of(result), 2);
 		let states = blob::read_states(result.segments, replays).saturating_mul(sizes.state);
 		let others = sizes.sum([Piece::Leaves, sizes.all_rows()], result, &[]);
 		(states.saturating_add(others), others.max(sizes.state))

@@ -47,8 +47,8 @@ fn check<T: Config>(
 				let result = &group.result_in(replayed).ok_or(Error::<T>::WrongAccused)?;
 				let agreed = mine.into_iter().zip(&replayed.evidence);
 				let agreed: Vec<bool> = agreed.map(|(path, e)| e.agrees(result, path)).collect();
-				let draws = duties::own_draws(audit.audit_segments, seat);
-				let own = vrf::own_segments(output, at, result.segments, draws);
+				let place = (seat, audit.committee.len());
+				let own = audit.drawing.own(output, at, result, place);
 				let (moved, parts) = (replayed.moved, &replayed.parts);
 				let wanted = duties::required(&own, seat, result, moved, parts)
 					.filter(|_| parts.len() < audit.groups.len())
@@ -142,14 +142,15 @@ impl<T: Config> Pallet<T> {
 		let output = vrf::output(&key, &subject, &findings.draw).ok_or(Error::<T>::WrongDraw)?;
 		check::<T>(&audit, seat, &output, &findings, &paths)?;
 		Self::drop_void_rejections(job, &audit, (&who, committed_at), &mut findings);
-		let draws = duties::own_draws(audit.audit_segments, seat);
-		let spent = Spent { output, draws, findings: &findings };
+		let place = (seat, audit.committee.len());
+		let spent = Spent { output, place, findings: &findings };
 		Self::note_refunds(job, &mut audit, &who, &spent);
 		// Nor is whom it accuses of the same since an earlier round.
 		let is_new =
 			|of: &Accusation<T::AccountId>| !T::Court::is_accusing(&who, &of.defendant, &of.target);
 		let accusations: Vec<_> =
 			audit.rejected(job, &findings).filter(|(_, of)| is_new(of)).collect();
+		audit.mix(&output);
 		let all_revealed = audit.all_revealed();
 		Verdicts::<T>::insert(job, &who, findings);
 		AuditRecords::<T>::insert(job, &audit);

@@ -19,7 +19,8 @@ impl<T: Config> Pallet<T> {
 		Some(AuditView {
 			round: audit.round,
 			phase: audit.phase,
-			audit_segments: audit.audit_segments,
+			audit_segments: audit.drawing.draws,
+			lottery: audit.drawing.lottery,
 			challenge: audit.challenge,
 			seed: audit.seed,
 			groups: audit

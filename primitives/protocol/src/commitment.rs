@@ -79,6 +79,7 @@ mod tests {
 			machine: MachineClass::Gib8,
 			undecided_percent: 20,
 			keep_every: 1,
+			lottery: None,
 		};
 		let bytes = [b"trainyard/job/v1".to_vec(), spec.encode(), terms.encode()].concat();
 		assert_eq!(job(&spec, &terms), H256(blake2_256(&bytes)));

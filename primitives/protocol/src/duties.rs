@@ -6,7 +6,8 @@
 
 use crate::{
 	job::{Balance, BlockNumber, WorkResult, MAX_AUDIT_SEGMENTS},
-	MicroUt,
+	lottery::{self, Strata},
+	vrf, MicroUt, H256,
 };
 use alloc::{collections::BTreeSet, vec::Vec};
 use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
@@ -51,6 +52,94 @@ pub fn own_draws(draws: u32, seat: usize) -> u32 {
 	draws.saturating_sub((seat == 0 && draws > 2).into())
 }
 
+/// How the seats of an audit draw what they replay for themselves.
+#[derive(
+	Clone,
+	Copy,
+	Debug,
+	Default,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+)]
+pub struct Drawing {
+	/// How many segments of each result, at most where the job pays by lottery.
+	pub draws: u32,
+	/// Where it does: of how many segments one is drawn.
+	pub lottery: Option<u32>,
+}
+
+impl Drawing {
+	/// Returns how many segments of a result there are to draw of: those that have an end, or, for a
+	/// [lottery](crate::lottery), all that were trained.
+	pub fn segments_of(&self, result: &WorkResult) -> u32 {
+		match self.lottery {
+			Some(_) => result.trained(),
+			None => result.segments,
+		}
+	}
+
+	/// Returns whether `seats` seats may draw so of so many `segments`.
+	pub fn fits(&self, segments: u32, seats: u32) -> bool {
+		match self.lottery {
+			Some(one_in) => {
+				let most = self.draws <= MAX_AUDIT_SEGMENTS;
+				most && lottery::fits(self.draws, segments, one_in, seats)
+			}
+			None => fits(self.draws, segments, seats),
+		}
+	}
+
+	/// Returns how many seats a committee for a result with so many `segments` may have, of which so many are `wanted`.
+	pub fn most_seats(&self, segments: u32, wanted: u32) -> u32 {
+		let most = self.lottery.map_or(wanted, |one_in| lottery::most_seats(segments, one_in));
+		wanted.min(most)
+	}
+
+	/// Returns the segments of result `group` that the seat number `seat` of so many `seats` draws by its `output`,
+	/// ascending: of a result that has fewer than it draws all of them.
+	pub fn own(
+		&self,
+		output: &H256,
+		group: u32,
+		result: &WorkResult,
+		(seat, seats): (usize, usize),
+	) -> Vec<u32> {
+		match self.lottery {
+			Some(one_in) => {
+				let number = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+				let strata = Strata::new(self.segments_of(result), one_in);
+				strata.drawn(output, group, number(seat), number(seats))
+			}
+			None => vrf::own_segments(output, group, result.segments, own_draws(self.draws, seat)),
+		}
+	}
+
+	/// Returns the fewest segments that a seat of so many `seats` draws of so many, where some draw fewer than others.
+	pub fn fewest(&self, segments: u32, seats: u32) -> u32 {
+		match self.lottery {
+			Some(one_in) => Strata::new(segments, one_in).fewest(seats),
+			None => own_draws(self.draws, 0),
+		}
+	}
+
+	/// Returns the most segments of a result with that many `segments` that a seat replays in a round: its own
+	/// draws, those by its duty (two of seat 0, one of others), and, where there are several `results`, the one
+	/// where they part. Of a lottery seat 0 may draw as many as others.
+	pub fn replays(&self, segments: u32, results: u32) -> u32 {
+		match self.lottery {
+			Some(_) => {
+				self.draws.saturating_add(2).saturating_add((results > 1).into()).min(segments)
+			}
+			None => replays(self.draws, segments, results),
+		}
+	}
+}
+
 /// Returns how many leaves of a result with that many segments have a false trace:
 /// `min(16, ceil(segments / 16))`.
 pub fn forced_errors(segments: u32) -> u32 {
@@ -71,18 +160,17 @@ fn miss(segments: u32, draws: u32) -> u128 {
 
 /// Returns what a seat puts at stake: the largest of `least`, the deposit of a `challenge`, and
 /// `5/4 fee / hit`, rounded up. `hit` is the least probability, over results with these numbers of
-/// `segments`, that the seat with the fewest of its own `draws` hits a forced error: whoever guesses in the
+/// `segments`, that a seat that draws as few of them as `draws` says hits a forced error: whoever guesses in the
 /// place of replaying loses more than the fee.
 pub fn seat_stake(
 	least: Balance,
 	challenge: Balance,
 	fee: Balance,
 	segments: impl IntoIterator<Item = u32>,
-	draws: u32,
+	draws: impl Fn(u32) -> u32,
 ) -> Balance {
 	// A result without a segment has none to guess.
-	let draws = own_draws(draws, 0);
-	let misses = segments.into_iter().filter(|segments| *segments > 0).map(|n| miss(n, draws));
+	let misses = segments.into_iter().filter(|segments| *segments > 0).map(|n| miss(n, draws(n)));
 	let hit = ONE.saturating_sub(misses.max().unwrap_or(0)).max(1);
 	let guess = fee.saturating_mul(5).div_ceil(4).saturating_mul(ONE).div_ceil(hit);
 	least.max(challenge).max(guess)
@@ -201,17 +289,10 @@ pub fn most_work(rate: u64) -> MicroUt {
 	MicroUt::try_from(flop / FLOP_PER_MICRO_UT).unwrap_or(MicroUt::MAX)
 }
 
-/// Returns the most segments of a result with that many `segments` that a seat replays in a round: its own
-/// draws, those by its duty (two of seat 0, one of others), and, where there are several `results`, the one
-/// where they part.
-pub fn replays(draws: u32, segments: u32, results: u32) -> u32 {
+/// Returns the same of a seat that draws `draws` of any segments.
+fn replays(draws: u32, segments: u32, results: u32) -> u32 {
 	let first = own_draws(draws, 0).saturating_add(2);
 	first.max(draws.saturating_add(1)).saturating_add((results > 1).into()).min(segments)
-}
-
-/// Returns the most segments of a result that all of `seats` seats together replay in a round.
-pub fn replayed_by_all(draws: u32, segments: u32, results: u32, seats: u32) -> u32 {
-	replays(draws, segments, results).saturating_mul(seats).min(segments)
 }
 
 /// Returns the part of `work`, for which there are `blocks`, that is done in `least` of them, rounded up.
@@ -261,7 +342,6 @@ pub fn required(
 #[cfg(test)]
 mod tests {
 	use super::*;
-	use crate::H256;
 
 	#[test]
 	fn all_seats_together_draw_45_of_1000() {
@@ -310,22 +390,22 @@ mod tests {
 
 	#[test]
 	fn a_stake_covers_a_challenge_and_a_guess() {
-		assert_eq!(seat_stake(100, 10, 0, [30], 1), 100);
-		assert_eq!(seat_stake(100, 900, 0, [30], 1), 900);
+		assert_eq!(seat_stake(100, 10, 0, [30], |_| 1), 100);
+		assert_eq!(seat_stake(100, 900, 0, [30], |_| 1), 900);
 		// 5/4 of 1,000 by 1/15, and a little for rounding.
-		let stake = seat_stake(100, 900, 1_000, [30], 1);
+		let stake = seat_stake(100, 900, 1_000, [30], |_| 1);
 		assert!((18_750..18_753).contains(&stake), "{stake}");
 		// The result in which a guess is hit least often counts, and one without segments does not.
-		let stake_of = |segments: &[u32]| seat_stake(1, 1, 1_000, segments.iter().copied(), 1);
+		let stake_of = |segments: &[u32]| seat_stake(1, 1, 1_000, segments.iter().copied(), |_| 1);
 		assert_eq!((stake_of(&[30, 5]), stake_of(&[5, 30, 0])), (stake, stake));
 		assert_eq!((stake_of(&[1]), stake_of(&[0]), stake_of(&[])), (1_250, 1_250, 1_250));
 		let fee = 1_000_000;
 		for (segments, draws) in [(30, 1), (100, 2), (1_000, 15), (1_000_000, 1)] {
-			let stake = seat_stake(0, 0, fee, [segments], draws);
+			let stake = seat_stake(0, 0, fee, [segments], |_| draws);
 			let hit = ONE - miss(segments, draws);
 			assert!(stake * hit >= fee * 5 / 4 * ONE, "{segments}: guessing would pay");
 		}
-		assert_eq!(seat_stake(1, 1, u128::MAX, [30], 1), u128::MAX.div_ceil(ONE - miss(30, 1)));
+		assert_eq!(seat_stake(1, 1, u128::MAX, [30], |_| 1), u128::MAX.div_ceil(ONE - miss(30, 1)));
 	}
 
 	#[test]
@@ -432,8 +512,6 @@ mod tests {
 	fn a_seat_replays_its_draws_and_its_duties() {
 		assert_eq!((replays(15, 1_000, 1), replays(15, 1_000, 3), replays(4, 4, 3)), (16, 17, 4));
 		assert_eq!([1, 2, 3].map(|draws| replays(draws, 1_000, 1)), [3, 4, 4]);
-		assert_eq!(replayed_by_all(1, 30, 1, 3), 9);
-		assert_eq!((replayed_by_all(1, 5, 1, 3), replayed_by_all(16, u32::MAX, 2, 15)), (5, 270));
 	}
 
 	fn result(segments: u32, diverged: bool) -> WorkResult {

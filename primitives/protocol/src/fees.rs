@@ -2,6 +2,7 @@
 
 use crate::{
 	job::{Balance, Terms, MAX_AUDIT_ROUNDS, MIN_AUDIT_FEE},
+	lottery::Strata,
 	pieces::Piece,
 	price, relay,
 };
@@ -114,12 +115,13 @@ pub struct Sums {
 	/// found what they should: of samples, and where no rescue carries a state, or all rows, of these
 	/// ([`relays_of`]), for each replica.
 	pub storage: Balance,
-	/// Held from the submitter until the job ends: the pay of all replicas, the fee, the fees of a
-	/// full committee for all rounds that an audit may take, and `storage`.
+	/// Held from the submitter until the job ends: the pay of all replicas and the fee, both the most that
+	/// [tickets](crate::lottery) can bring where the job pays so, the fees of a full committee for all rounds that an
+	/// audit may take, and `storage`.
 	pub escrow: Balance,
 	/// Held from each trainer until the job ends: [`DEPOSIT_MULTIPLE`] times the larger of the price and what
-	/// the power is [worth](price::worth) at most, or the least deposit where that is more, and the same
-	/// audit fees. So a cheat's deposit always
+	/// the power is [worth](price::worth) at most, or of what one [ticket](crate::lottery) brings, or the least deposit
+	/// where that is more, and the same audit fees. So a cheat's deposit always
 	/// covers the submitter's loss.
 	pub deposit: Balance,
 	/// Held from the submitter until the record of the job is removed.
@@ -143,13 +145,18 @@ impl Sums {
 		let fee = units::price(training, rates.fee_per_ut)?;
 		let services = terms.verifiers.checked_mul(MAX_AUDIT_ROUNDS)?;
 		let audit = terms.audit_fee.checked_mul(Balance::from(services))?;
-		let pay = pay_of_all(price, terms.replicas)?;
+		let strata = terms.lottery.map(|one_in| Strata::new(segments, one_in));
+		// Whatever wins is paid.
+		let most = |amount| strata.map_or(Some(amount), |strata| strata.most_of(amount));
+		let pay = most(pay_of_all(price, terms.replicas)?)?;
 		let half = half_of_storing(lacking.stored, rates.storage_byte)?;
 		let relays = relays_of(lacking, relay::Fees::of(rates.relay_fee, price))?;
 		let storage = half.checked_add(relays)?.checked_mul(Balance::from(terms.replicas))?;
-		let escrow = pay.checked_add(fee)?.checked_add(audit)?.checked_add(storage)?;
+		let escrow = pay.checked_add(most(fee)?)?.checked_add(audit)?.checked_add(storage)?;
 		let worth = units::price(training, rates.worth_per_ut)?;
-		let stake = price.max(worth).checked_mul(DEPOSIT_MULTIPLE)?;
+		// One false ticket must cost more than it brings, and may be worth more than all segments.
+		let gain = most(price.max(worth))?;
+		let stake = gain.checked_mul(DEPOSIT_MULTIPLE)?;
 		let deposit = rates.min_deposit.max(stake).checked_add(audit)?;
 		let bytes = rates.record_byte.checked_mul(spec.encoded_size() as Balance)?;
 		let record = rates.record_base.checked_add(bytes)?;
@@ -332,6 +339,7 @@ mod tests {
 			machine: Default::default(),
 			undecided_percent: 20,
 			keep_every: 1,
+			lottery: None,
 		}
 	}
 

@@ -1,6 +1,6 @@
 //! Terms, states and endings of a job.
 
-use crate::{duties, Text, H256};
+use crate::{duties::Drawing, lottery, Text, H256};
 use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
 use scale_info::TypeInfo;
 use serde::{Deserialize, Serialize};
@@ -55,8 +55,8 @@ pub struct Terms {
 	pub replicas: u32,
 	/// Size of the audit committee: odd, and from [`MIN_VERIFIERS`] to [`MAX_VERIFIERS`].
 	pub verifiers: u32,
-	/// Segments that each verifier draws for itself, as [`duties::fits`] says and at most the job's. It
-	/// replays a few more, see [`duties::replays`].
+	/// Segments that each verifier draws for itself, as [`Drawing::fits`] says and at most the job's. It
+	/// replays a few more, see [`Drawing::replays`].
 	pub audit_segments: u32,
 	/// Fee of one verifier for one round, at least [`fees::audit_fee`](crate::fees::audit_fee).
 	#[serde(with = "trainyard_program::text::decimal")]
@@ -78,17 +78,32 @@ pub struct Terms {
 	/// there is [time](crate::duties::Recompute).
 	#[serde(default = "keep_every")]
 	pub keep_every: u32,
+	/// Where the job pays by [lottery]: of how many segments one is replayed and wins, [`lottery::LEAST`] to
+	/// [`lottery::MOST`]. Without it seats draw [`Terms::audit_segments`] each, and all that is accepted is paid.
+	#[serde(default)]
+	pub lottery: Option<u32>,
 }
 
 impl Terms {
+	/// Returns how seats draw what they replay.
+	pub fn drawing(&self) -> Drawing {
+		Drawing { draws: self.audit_segments, lottery: self.lottery }
+	}
+
+	/// Returns what a trainer of a job of so many `segments` is paid by [lottery], where it is paid `pay` without;
+	/// `None` where the job does not pay so.
+	pub fn prospect(&self, pay: Balance, segments: u32) -> Option<lottery::Prospect> {
+		Some(lottery::Prospect::of(pay, segments, self.lottery?))
+	}
+
 	/// Returns the most segments of a result of a job with that many that a seat replays in a round.
 	pub fn replays(&self, segments: u32) -> u32 {
-		duties::replays(self.audit_segments, segments, self.replicas)
+		self.drawing().replays(segments, self.replicas)
 	}
 
 	/// Returns the most segments of such a result that all seats together replay in a round.
 	pub fn replayed_by_all(&self, segments: u32) -> u32 {
-		duties::replayed_by_all(self.audit_segments, segments, self.replicas, self.verifiers)
+		self.replays(segments).saturating_mul(self.verifiers).min(segments)
 	}
 }
 

@@ -27,6 +27,7 @@ pub mod federation;
 pub mod fees;
 pub mod forced;
 pub mod job;
+pub mod lottery;
 pub mod merkle;
 pub mod model_file;
 pub mod pieces;
@@ -52,4 +53,4 @@ pub type JobId = u32;
 
 /// Version of what is hashed, signed, stored or asked for. A client refuses a chain whose runtime
 /// speaks a different version, instead of misreading its bytes.
-pub const PROTOCOL_VERSION: u32 = 26;
+pub const PROTOCOL_VERSION: u32 = 27;

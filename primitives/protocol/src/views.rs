@@ -2,6 +2,7 @@
 
 use crate::{
 	audit::{AuditPhase, Decision},
+	duties::Drawing,
 	job::{Balance, BlockNumber, Fate, JobState, Reveal, Settlement, Terms, WorkResult},
 	pieces::Piece,
 	price::ClassPrice,
@@ -134,6 +135,8 @@ pub struct QuoteView {
 	/// Blocks in which it computes those of one stretch between two kept states again: what each stretch of which
 	/// something is asked for adds to the time for a rescue, and one to the window and to the clocks of disputes.
 	pub stretch_blocks: BlockNumber,
+	/// Where the job pays by lottery: what a trainer of each replica is paid whose result is accepted.
+	pub lottery: Option<crate::lottery::Prospect>,
 }
 
 /// What training costs now.
@@ -184,8 +187,10 @@ pub struct AuditView<AccountId> {
 	pub round: u32,
 	/// Where it stands.
 	pub phase: AuditPhase,
-	/// Segments of each result that each seat draws for itself.
+	/// Segments of each result that each seat draws for itself, at most where the job pays by lottery.
 	pub audit_segments: u32,
+	/// Where the job pays by [lottery](crate::lottery): of how many segments one is drawn.
+	pub lottery: Option<u32>,
 	/// What each accusation of a seat puts at stake.
 	#[serde(with = "trainyard_program::text::decimal")]
 	pub challenge: Balance,
@@ -197,6 +202,13 @@ pub struct AuditView<AccountId> {
 	pub committee: Vec<MemberView<AccountId>>,
 	/// Evidence that others of the committee are drawn to replay again.
 	pub rechecks: Vec<RecheckView<AccountId>>,
+}
+
+impl<AccountId> AuditView<AccountId> {
+	/// Returns how seats draw what they replay.
+	pub fn drawing(&self) -> Drawing {
+		Drawing { draws: self.audit_segments, lottery: self.lottery }
+	}
 }
 
 /// A segment of somebody's evidence that another seat replays.

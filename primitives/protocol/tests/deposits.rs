@@ -36,6 +36,7 @@ fn terms(audit_segments: u32, audit_fee: Balance) -> Terms {
 		machine: Default::default(),
 		undecided_percent: 20,
 		keep_every: 1,
+		lottery: None,
 	}
 }
 

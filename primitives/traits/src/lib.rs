@@ -24,8 +24,9 @@ use sp_runtime::{DispatchError, DispatchResult, Permill, Weight};
 use trainyard_program::spec::CheckedSpec;
 use trainyard_protocol::{
 	audit::Decision,
-	duties::Recompute,
+	duties::{Drawing, Recompute},
 	job::{Balance, BlockNumber, Reveal, Terms, WorkResult},
+	lottery::Tickets,
 	pieces::{Piece, PieceSizes},
 	relay::ChunkOpening,
 	seats::Resources,
@@ -270,8 +271,8 @@ pub struct AuditRequest<AccountId> {
 	pub assignment: H256,
 	/// Accounts that may not be on the committee: the submitter and all trainers.
 	pub parties: Vec<AccountId>,
-	/// Segments of each result that each seat draws for itself; all of one that has fewer.
-	pub audit_segments: u32,
+	/// How each seat draws segments of each result for itself.
+	pub drawing: Drawing,
 	/// Size of the committee.
 	pub verifiers: u32,
 	/// What a seat earns: absence costs a multiple of it.
@@ -307,8 +308,8 @@ pub struct CommitteeRequest<AccountId> {
 	pub excluded: Vec<AccountId>,
 	/// Its size.
 	pub verifiers: u32,
-	/// Segments of each result that each seat draws for itself.
-	pub audit_segments: u32,
+	/// How each seat draws segments of each result for itself.
+	pub drawing: Drawing,
 	/// Segments of a result, at most.
 	pub segments: u32,
 	/// What a seat earns.
@@ -349,12 +350,15 @@ pub struct Outcome<AccountId> {
 	pub unopened: Vec<AccountId>,
 	/// Whether no committee ever sat: nobody looked at any result.
 	pub unseated: bool,
+	/// What is paid of the results that were accepted, to each of their trainers, where the job pays by lottery.
+	pub tickets: Vec<(AccountId, Tickets)>,
 }
 
 impl<AccountId> Default for Outcome<AccountId> {
 	fn default() -> Self {
-		let (decisions, served, stored, found, unopened, unseated) = Default::default();
-		Self { decisions, served, stored, found, unopened, unseated }
+		let (decisions, served, stored, found, unopened) = Default::default();
+		let (unseated, tickets) = Default::default();
+		Self { decisions, served, stored, found, unopened, unseated, tickets }
 	}
 }
 

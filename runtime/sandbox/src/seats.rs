@@ -5,7 +5,7 @@ use sp_core::Pair;
 use trainyard_protocol::{
 	accusation::{Peaks, Target},
 	audit::{Findings, GroupVerdict, Paths, Rejection, Replayed},
-	duties,
+	duties::{self, Drawing},
 	job::WorkResult,
 	views::{AuditView, GroupView},
 	vrf::{self, Subject, VrfSignature},
@@ -24,8 +24,10 @@ pub struct Seat {
 	pub signature: VrfSignature,
 	/// The output of that.
 	pub output: H256,
-	/// Segments of each result that it draws.
-	pub draws: u32,
+	/// How it draws.
+	pub drawing: Drawing,
+	/// Seats of the committee.
+	pub seats: usize,
 }
 
 impl Seat {
@@ -34,16 +36,16 @@ impl Seat {
 		let account = key.account();
 		let number = audit.committee.iter().position(|seat| seat.verifier == account)?;
 		let (seed, round) = (audit.seed?, audit.round);
-		let draws = duties::own_draws(audit.audit_segments, number);
+		let (drawing, seats) = (audit.drawing(), audit.committee.len());
 		let subject = Subject { genesis, job, round, seed: &seed, account: &account };
 		let signature = vrf::sign(key.0.as_ref(), &subject);
 		let output = vrf::output(&key.0.public().0, &subject, &signature)?;
-		Some(Self { number, signature, output, draws })
+		Some(Self { number, signature, output, drawing, seats })
 	}
 
 	/// Segments of result number `group` that it draws for itself.
 	pub fn own(&self, group: u32, result: &WorkResult) -> Vec<u32> {
-		vrf::own_segments(&self.output, group, result.segments, self.draws)
+		self.drawing.own(&self.output, group, result, (self.number, self.seats))
 	}
 
 	/// The segment that it picks by its duty.

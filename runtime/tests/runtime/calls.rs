@@ -217,6 +217,7 @@ fn samples() -> Vec<RuntimeCall> {
 		machine: Default::default(),
 		undecided_percent: 20,
 		keep_every: 1,
+		lottery: None,
 	};
 	let (root, salt) = (H256::zero(), [0; 32]);
 	let reveal = Reveal {

@@ -87,6 +87,7 @@ fn terms(job: &Job) -> Terms {
 		machine: Default::default(),
 		undecided_percent: 20,
 		keep_every: 1,
+		lottery: None,
 	};
 	let mut ext = sp_io::TestExternalities::default();
 	let spec = job.spec().spec().clone();

@@ -204,6 +204,7 @@ fn what_the_chain_carries_has_a_most() {
 		machine: Default::default(),
 		undecided_percent: 20,
 		keep_every: 1,
+		lottery: None,
 	};
 	let needs = Needs::of(&spec);
 	let storage = || TaskMarket::checked_quote(&spec, &terms).unwrap().storage;

@@ -79,6 +79,7 @@ fn terms() -> Terms {
 		machine: Default::default(),
 		undecided_percent: 20,
 		keep_every: 1,
+		lottery: None,
 	}
 }
 

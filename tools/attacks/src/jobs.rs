@@ -179,6 +179,7 @@ pub fn terms() -> Terms {
 		machine: MachineClass::default(),
 		undecided_percent: UNDECIDED_PERCENT,
 		keep_every: 1,
+		lottery: None,
 	};
 	with_fee(&spec, terms)
 }

@@ -267,6 +267,7 @@ impl World {
 			machine: MachineClass::default(),
 			undecided_percent: self.rng.random_range(0..=101),
 			keep_every: 1,
+			lottery: None,
 		}
 	}
 

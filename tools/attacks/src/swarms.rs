@@ -115,6 +115,7 @@ fn opened() -> Chain {
 			machine: Default::default(),
 			undecided_percent: 20,
 			keep_every: 1,
+			lottery: None,
 		},
 		max_fee_per_ut: TRY,
 	};

@@ -42,6 +42,7 @@ pub(super) fn terms() -> Terms {
 		machine: Default::default(),
 		undecided_percent: 20,
 		keep_every: 1,
+		lottery: None,
 	}
 }
 
@@ -142,7 +143,12 @@ impl Example {
 		let group = |n: u8, of: WorkResult, decision| Group {
 			result: of,
 			trainers: vec![account(n)],
-			bundles: vec![Bundle { root: hash(n + 70), forced: hash(n + 50), opened: true }],
+			bundles: vec![Bundle {
+				root: hash(n + 70),
+				forced: hash(n + 50),
+				opened: true,
+				secret: [n; 32],
+			}],
 			convicted: vec![],
 			out_at: vec![],
 			decision: Some(decision),
@@ -171,7 +177,7 @@ impl Example {
 		let audit = Audit {
 			round: 0,
 			phase: AuditPhase::Done,
-			audit_segments: 4,
+			drawing: terms().drawing(),
 			verifiers: 3,
 			parties: vec![account(1), account(2), account(3)],
 			barred: vec![account(8)],
@@ -181,6 +187,7 @@ impl Example {
 			drawn_at: 15,
 			assignment: hash(77),
 			opened: true,
+			mixed: hash(99),
 			found: vec![],
 			fee: 5,
 			price: 6,

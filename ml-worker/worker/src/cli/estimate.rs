@@ -173,6 +173,7 @@ fn plain_terms(spec: &CheckedSpec) -> Terms {
 		machine: MachineClass::default(),
 		undecided_percent: UNDECIDED_PERCENT,
 		keep_every: 1,
+		lottery: None,
 	}
 }
 
@@ -458,6 +459,7 @@ mod tests {
 			machine: Default::default(),
 			undecided_percent: 20,
 			keep_every: 1,
+			lottery: None,
 		};
 		let most = figures(&spec.check().unwrap(), Some(&terms)).unwrap();
 		assert_eq!((most.flop, most.micro_ut), (plain.flop, plain.micro_ut));
@@ -482,6 +484,7 @@ mod tests {
 			machine: Default::default(),
 			undecided_percent: 20,
 			keep_every: 1,
+			lottery: None,
 		};
 		let spec = JobSpec::example().check().unwrap();
 		let (parts, work) = (Parts::of(&spec), work::micro_ut(&spec).unwrap());

@@ -354,6 +354,7 @@ fn read_terms(
 		machine: machine.unwrap_or_default(),
 		undecided_percent: undecided.map_or(UNDECIDED_PERCENT, |percent| percent as u8),
 		keep_every: keep_every.unwrap_or(1) as u32,
+		lottery: None,
 	};
 	Some((terms, audit_fee))
 }

@@ -74,6 +74,7 @@ fn job(state: JobState) -> JobView {
 			machine: Default::default(),
 			undecided_percent: 20,
 			keep_every: 1,
+			lottery: None,
 		},
 		work: 6_000,
 		training: 6_000,

@@ -113,6 +113,7 @@ pub fn plan<T: Config>(payer: Payer) -> Plan {
 			machine: MachineClass::Gib8,
 			undecided_percent: 20,
 			keep_every: 1,
+			lottery: None,
 		},
 		max_fee_per_ut: u128::MAX,
 	}

@@ -26,6 +26,7 @@ pub fn terms(replicas: u32) -> Terms {
 		machine: MachineClass::Gib8,
 		undecided_percent: 20,
 		keep_every: 1,
+		lottery: None,
 	}
 }
 

@@ -357,7 +357,7 @@ fn equal_results_are_audited_once() {
 		let groups: Vec<_> = request.groups.iter().map(|g| (g.0, trainers_of(g))).collect();
 		let (four, seven) = (reveal_of(4).result(), reveal_of(7).result());
 		assert_eq!(groups, [(four, vec![12]), (seven, vec![11, 13])], "in order of result");
-		assert_eq!((request.audit_segments, request.verifiers), (4, 3));
+		assert_eq!((request.drawing.draws, request.verifiers), (4, 3));
 		// Work is for each result. Disk is for what is fetched of all that there may be, and for the
 		// rows, once.
 		let (needs, replicas) = (Needs::of(&noisy()), job(id).terms.replicas);

@@ -13,6 +13,7 @@ mod invariants;
 mod late;
 mod listings;
 mod looks;
+mod lottery;
 mod money;
 mod posted;
 mod posting;

@@ -57,7 +57,7 @@ fn what_nobody_could_audit_is_not_posted() {
 		let expected = CommitteeRequest {
 			excluded: vec![SUBMITTER],
 			verifiers: 3,
-			audit_segments: 4,
+			drawing: terms(1).drawing(),
 			segments: 30,
 			fee: 10_000,
 			needs: Resources { work, ..quote.needs },

@@ -21,7 +21,8 @@ use trainyard_protocol::{
 		AuditPhase, Ended, Findings, GroupVerdict, Paths, Replayed, SegmentEvidence, MAX_PARTS,
 	},
 	bundle::{self, Checkpoint, Evaluation},
-	duties, forced,
+	duties::{self, Drawing},
+	forced,
 	job::{Balance, WorkResult, MAX_AUDIT_SEGMENTS, MAX_REPLICAS, MAX_VERIFIERS},
 	merkle,
 	pieces::{
@@ -216,7 +217,8 @@ pub(super) fn crowd_out<T: Config>(audit: &mut AuditOf<T>) -> Pieces {
 pub(super) fn largest<T: Config>(phase: AuditPhase) -> AuditOf<T> {
 	let trainers: Vec<T::AccountId> =
 		(0..MAX_REPLICAS).map(|at| account("trainer", at, 0)).collect();
-	let bundle = Bundle { root: H256([1; 32]), forced: H256([4; 32]), opened: false };
+	let bundle =
+		Bundle { root: H256([1; 32]), forced: H256([4; 32]), opened: false, secret: [0; 32] };
 	let group = Group {
 		result: WorkResult {
 			bundle_root: H256([1; 32]),
@@ -254,7 +256,7 @@ pub(super) fn largest<T: Config>(phase: AuditPhase) -> AuditOf<T> {
 	Audit {
 		round: 0,
 		phase,
-		audit_segments: MAX_AUDIT_SEGMENTS,
+		drawing: Drawing { draws: MAX_AUDIT_SEGMENTS, lottery: None },
 		verifiers: MAX_VERIFIERS,
 		parties: parties.try_into().expect("as many as there may be"),
 		barred: Default::default(),
@@ -264,6 +266,7 @@ pub(super) fn largest<T: Config>(phase: AuditPhase) -> AuditOf<T> {
 		drawn_at: 0,
 		assignment: SEED,
 		opened: false,
+		mixed: H256::zero(),
 		found: Default::default(),
 		fee: Balance::MAX,
 		price: 1,

@@ -9,7 +9,9 @@ use trainyard_protocol::{
 	},
 	blob,
 	bundle::{self, Checkpoint, Evaluation},
-	commitment, duties, forced,
+	commitment,
+	duties::{self, Drawing},
+	forced,
 	job::WorkResult,
 	merkle,
 	pieces::{tensor_blob, Answer, Answers, Leaf, LeavesPart, Piece, Pieces},
@@ -27,7 +29,7 @@ pub fn request(groups: usize, verifiers: u32) -> AuditRequest<AccountId> {
 		groups: TRAINERS[..groups].iter().map(|who| group_of(&[*who])).collect(),
 		assignment: ASSIGNMENT,
 		parties: [SUBMITTER].into_iter().chain(TRAINERS).collect(),
-		audit_segments: 2,
+		drawing: Drawing { draws: 2, lottery: None },
 		verifiers,
 		fee: FEE,
 		price: 0,
@@ -460,8 +462,7 @@ pub fn wanted(who: AccountId, group: u32) -> Vec<u32> {
 	let (_, output) = draw_of(who);
 	let (view, seat) = (view(), seat_of(who));
 	let result = view.groups[group as usize].result;
-	let draws = duties::own_draws(view.audit_segments, seat);
-	let own = vrf::own_segments(&output, group, result.segments, draws);
+	let own = view.drawing().own(&output, group, &result, (seat, view.committee.len()));
 	let moved = matches!(seat, 1 | 2).then_some(PICK);
 	duties::required(&own, seat, &result, moved, &[]).unwrap()
 }

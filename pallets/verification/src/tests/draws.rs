@@ -6,6 +6,7 @@ use frame_support::{
 	traits::{fungible::MutateHold, tokens::Precision},
 };
 use std::collections::BTreeSet;
+use trainyard_protocol::duties::Drawing;
 use trainyard_protocol::{
 	audit::{AuditPhase, Decision},
 	seats::Resources,
@@ -192,7 +193,7 @@ fn what_comes_behind_the_height_of_the_draw_does_not_change_it() {
 fn all_segments_can_be_drawn() {
 	run(|| {
 		bonded(1);
-		let all = AuditRequest { audit_segments: 10, ..request(1, 1) };
+		let all = AuditRequest { drawing: Drawing { draws: 10, lottery: None }, ..request(1, 1) };
 		assert_ok!(Verification::open(JOB, all));
 		System::set_block_number(10);
 		Verification::advance(JOB);
@@ -209,7 +210,8 @@ fn each_seat_draws_for_itself_of_each_result() {
 		let (mut draws, mut late) = (BTreeSet::new(), 0);
 		for salt in 0..10 {
 			SeedSalt::set(salt);
-			let mut request = AuditRequest { audit_segments: 3, ..request(3, 3) };
+			let mut request =
+				AuditRequest { drawing: Drawing { draws: 3, lottery: None }, ..request(3, 3) };
 			for ((result, _), segments) in request.groups.iter_mut().zip([100, 2, 100]) {
 				result.segments = segments;
 			}
@@ -425,7 +427,8 @@ fn a_smaller_committee_draws_no_less() {
 	for (segments, is_drawn) in [(1_000, false), (200, true)] {
 		run(|| {
 			bonded(3);
-			let mut request = AuditRequest { audit_segments: 3, ..request(1, 15) };
+			let mut request =
+				AuditRequest { drawing: Drawing { draws: 3, lottery: None }, ..request(1, 15) };
 			request.groups[0].0.segments = segments;
 			assert_ok!(Verification::open(JOB, request));
 			System::set_block_number(System::block_number() + 3);
@@ -442,7 +445,7 @@ fn whether_there_is_a_committee_is_known_before() {
 	let ask = |verifiers, audit_segments, segments| CommitteeRequest {
 		excluded: vec![SUBMITTER],
 		verifiers,
-		audit_segments,
+		drawing: Drawing { draws: audit_segments, lottery: None },
 		segments,
 		fee: FEE,
 		needs: NEEDS,
@@ -501,12 +504,12 @@ fn what_can_be_seated_is_seated() {
 			run(|| {
 				MinSeats::set(least);
 				bonded(bonds);
-				let AuditRequest { parties, audit_segments, needs, rate, challenge, .. } =
+				let AuditRequest { parties, drawing, needs, rate, challenge, .. } =
 					request(1, wanted);
 				let asked = CommitteeRequest {
 					excluded: parties,
 					verifiers: wanted,
-					audit_segments,
+					drawing,
 					segments: SEGMENTS,
 					fee: FEE,
 					needs,

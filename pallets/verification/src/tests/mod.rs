@@ -9,6 +9,7 @@ mod decisions;
 mod draws;
 mod forced;
 mod forfeits;
+mod lottery;
 mod opening;
 mod places;
 mod pool;

@@ -2,6 +2,7 @@
 
 use crate::{mock::*, AuditRecords, Error, Event, Verdicts};
 use frame_support::{assert_noop, assert_ok};
+use trainyard_protocol::duties::Drawing;
 use trainyard_protocol::{
 	audit::{AuditPhase, Decision},
 	job::WorkResult,
@@ -62,7 +63,10 @@ fn requests_are_bounded() {
 fn each_seat_draws_enough() {
 	run(|| {
 		let of = |segments, audit_segments, verifiers| {
-			let mut request = AuditRequest { audit_segments, ..request(2, verifiers) };
+			let mut request = AuditRequest {
+				drawing: Drawing { draws: audit_segments, lottery: None },
+				..request(2, verifiers)
+			};
 			request.groups[1].0.segments = segments;
 			request
 		};

@@ -428,7 +428,7 @@ fn leaves_come_in_parts() {
 		deliveries[0].bundle_root = result.bundle_root;
 		deliveries[1].bundle_root = other.bundle_root;
 		request.groups[0] = (result.common(), deliveries);
-		request.audit_segments = 16;
+		request.drawing.draws = 16;
 		open_with(request);
 		tick_until(is_committing);
 		assert_ok!(ask(committee()[0], 0, &[Piece::Leaves]));

@@ -100,6 +100,7 @@ mod tests {
 			machine: Default::default(),
 			undecided_percent: 20,
 			keep_every,
+			lottery: None,
 		};
 		assert_eq!(spec.segments(), 30);
 		assert_eq!([0, 1].map(|every| Kept::of(&spec, &terms(every), &parts)), [None, None]);

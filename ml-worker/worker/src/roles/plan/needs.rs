@@ -130,6 +130,7 @@ mod tests {
 			machine: Default::default(),
 			undecided_percent: 20,
 			keep_every: 1,
+			lottery: None,
 		}
 	}
 

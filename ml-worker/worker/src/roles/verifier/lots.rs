@@ -8,7 +8,7 @@ use std::{
 };
 use trainyard_client::{AuditView, JobView};
 use trainyard_protocol::{
-	duties,
+	duties::{self, Drawing},
 	job::WorkResult,
 	vrf::{self, Subject, VrfSignature},
 	H256,
@@ -23,6 +23,8 @@ pub(super) struct Draw {
 	pub output: H256,
 	/// The number of the seat, in the order in which the committee was drawn.
 	pub seat: usize,
+	/// How many seats the committee has.
+	pub seats: usize,
 }
 
 /// What this seat replays of one result.
@@ -39,10 +41,9 @@ pub(super) struct Lot {
 }
 
 impl Lot {
-	/// Draws segments of the result with the number `group`, in an audit of which each seat draws `draws`.
-	pub fn new(draw: Draw, group: u32, result: WorkResult, draws: u32) -> Self {
-		let draws = duties::own_draws(draws, draw.seat);
-		let own = vrf::own_segments(&draw.output, group, result.segments, draws);
+	/// Draws segments of the result with the number `group`, in an audit in which each seat draws like this.
+	pub fn new(draw: Draw, group: u32, result: WorkResult, drawing: Drawing) -> Self {
+		let own = drawing.own(&draw.output, group, &result, (draw.seat, draw.seats));
 		Self { draw, group, result, own, moved: Mutex::default() }
 	}
 
@@ -96,6 +97,10 @@ impl Lot {
 	/// Returns the same with the segments where the result parts from others.
 	pub fn with_parts(&self, parts: &BTreeSet<u32>) -> Vec<u32> {
 		let parts: Vec<u32> = parts.iter().copied().collect();
+		if self.waits_for_pick() && self.own.is_empty() {
+			// By lottery a seat may have nothing but its pick.
+			return parts;
+		}
 		// Before the pick the rest is known already.
 		let moved = self.moved().or(self.own.first().copied()).filter(|_| self.picks());
 		let seat = self.draw.seat;
@@ -127,13 +132,14 @@ impl Verifier {
 			)
 		};
 		let output = vrf::output(&member.vrf_key.0, &subject, &signature).ok_or_else(other)?;
-		Ok(Draw { signature, output, seat: seat.unwrap_or_default() })
+		let seats = audit.committee.len();
+		Ok(Draw { signature, output, seat: seat.unwrap_or_default(), seats })
 	}
 
 	/// Returns what this seat replays of each result.
 	pub(super) fn lots(&self, draw: Draw, audit: &AuditView) -> Vec<Lot> {
 		let lot = |(index, group): (u32, &trainyard_client::GroupView)| {
-			Lot::new(draw, index, group.result, audit.audit_segments)
+			Lot::new(draw, index, group.result, audit.drawing())
 		};
 		(0u32..).zip(&audit.groups).map(lot).collect()
 	}

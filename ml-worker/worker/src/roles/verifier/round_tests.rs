@@ -304,6 +304,7 @@ async fn scene_of(folder: tempfile::TempDir, spec: CheckedSpec, paths: InputPath
 			machine: Default::default(),
 			undecided_percent: 20,
 			keep_every: 1,
+			lottery: None,
 		},
 		work: 6_000,
 		training: 6_000,

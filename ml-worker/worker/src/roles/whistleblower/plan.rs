@@ -190,6 +190,7 @@ mod tests {
 			round: 0,
 			phase,
 			audit_segments: 1,
+			lottery: None,
 			challenge: 1,
 			seed: None,
 			groups: results.iter().map(group).collect(),

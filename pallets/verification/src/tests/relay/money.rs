@@ -178,7 +178,7 @@ fn refunds_of_claims_leave_what_relays_may_cost() {
 				Claims::<Test>::mutate(JOB, seat, |claims| claims[0].paid = 10 * kept);
 				let (_, output) = draw_of(seat);
 				let found = say(seat, &[Say::Yes]).findings;
-				let spent = Spent { output, draws: 2, findings: &found };
+				let spent = Spent { output, place: (seat_of(seat), 3), findings: &found };
 				Verification::note_refunds(JOB, audit, &seat, &spent);
 				let owed: u128 = audit.owed.iter().map(|(_, amount)| *amount).sum();
 				assert_eq!((owed, audit.storage), (back, storage - back));

@@ -113,6 +113,7 @@ impl Scene {
 			round: 0,
 			phase: AuditPhase::Standing { until: 10_000 },
 			audit_segments: 1,
+			lottery: None,
 			challenge: 1,
 			seed: None,
 			groups: results.iter().map(group).collect(),
