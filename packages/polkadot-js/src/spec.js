@@ -40,6 +40,13 @@ export const DEFAULT_TERMS = {
 export const leastDraws = (segments, verifiers) =>
 	Math.max(1, Math.ceil((45 * Math.min(segments, 1000)) / (1000 * Math.max(verifiers, 1))));
 
+/**
+ * How many segments each of `verifiers` seats replays at most of a job of so many `segments` that pays by lottery, of which
+ * one in `oneIn` is drawn.
+ */
+export const ticketsOfEach = (segments, oneIn, verifiers) =>
+	Math.max(1, Math.ceil(Math.ceil(segments / oneIn) / Math.max(verifiers, 1)));
+
 /** Training of the digits, where flags and file say nothing else. */
 export const DEFAULT_TRAINING = {
 	steps: 1500,
@@ -194,12 +201,15 @@ export async function jobFromFlags(flags) {
 	if (flags['audit-fee']) terms.audit_fee = parseAmount(flags['audit-fee'], '--audit-fee').toString();
 	for (const key of [
 		...['replicas', 'verifiers', 'audit-segments', 'apply-blocks', 'training-blocks'],
-		...['undecided-percent', 'keep-every'],
+		...['undecided-percent', 'keep-every', 'lottery'],
 	]) {
 		if (flags[key]) terms[key.replaceAll('-', '_')] = integer(flags[key], `--${key}`);
 	}
 	const { steps, checkpoint_interval: interval } = training;
-	terms.audit_segments ??= leastDraws(Math.ceil(steps / Math.max(interval, 1)), terms.verifiers);
+	const segments = Math.ceil(steps / Math.max(interval, 1));
+	terms.audit_segments ??= terms.lottery
+		? ticketsOfEach(segments, terms.lottery, terms.verifiers)
+		: leastDraws(segments, terms.verifiers);
 	checkJob({ spec, terms });
 	return { spec, terms };
 }
@@ -327,6 +337,7 @@ const FIELDS = {
 		machine: (value) => value === undefined || MACHINES.includes(value),
 		undecided_percent: (value) => value === undefined || PERCENT(value),
 		keep_every: (value) => value === undefined || (COUNT(value) && value > 0),
+		lottery: (value) => value === undefined || value === null || (COUNT(value) && value >= 2 && value <= 128),
 	},
 };
 
@@ -424,10 +435,10 @@ const variantName = (name) => NAMES[name] ?? pascal(name);
  * The arguments of `taskMarket.submitJob`, as polkadot.js takes them. A job without
  * `audit_fee` gets none, see `withAuditFee`; one without `machine` is for the smallest class, and
  * one without `undecided_percent` pays 20 % where the audit decides nothing. Of one without `keep_every` trainers keep
- * all states.
+ * all states, and one without `lottery` pays for all that is accepted.
  */
 export function toChain({ spec, terms }) {
-	const { audit_fee = '0', machine = 'gib8', undecided_percent = 20, keep_every = 1 } = terms;
-	const filled = { ...terms, audit_fee, machine: variantName(machine), undecided_percent, keep_every };
+	const { audit_fee = '0', machine = 'gib8', undecided_percent = 20, keep_every = 1, lottery = null } = terms;
+	const filled = { ...terms, audit_fee, machine: variantName(machine), undecided_percent, keep_every, lottery };
 	return { spec: chainForm(spec), terms: camelKeys(filled) };
 }

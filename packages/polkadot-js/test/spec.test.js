@@ -92,6 +92,7 @@ test('flags become a job', async () => {
 	const draws = async (more) => (await jobFromFlags(flags(more))).terms.audit_segments;
 	assert.deepEqual([await draws({}), await draws({ 'checkpoint-interval': '1' })], [1, 15], 'as few as are taken');
 	assert.equal(await draws({ 'checkpoint-interval': '1', verifiers: '15' }), 3);
+	assert.equal(await draws({ 'checkpoint-interval': '1', lottery: '100' }), 5, 'the tickets of a lottery');
 	// The class of machines has a default, and no other is known.
 	assert.equal(toChain({ spec, terms }).terms.machine, 'Gib8');
 	for (const machine of ['gib8', 'gib32']) {
@@ -117,6 +118,12 @@ test('flags become a job', async () => {
 	assert.equal(toChain({ spec, terms: plain }).terms.keepEvery, 1);
 	assert.equal(toChain({ spec, terms: { ...terms, keep_every: 20 } }).terms.keepEvery, 20);
 	assert.throws(() => checkJob({ spec, terms: { ...terms, keep_every: 0 } }), /terms\.keep_every: 0 is not possible/);
+	// All that is accepted is paid where a job names no lottery.
+	assert.equal(toChain({ spec, terms }).terms.lottery, null);
+	assert.equal(toChain({ spec, terms: { ...terms, lottery: 10 } }).terms.lottery, 10);
+	for (const lottery of [0, 1, 129, 'ten']) {
+		assert.throws(() => checkJob({ spec, terms: { ...terms, lottery } }), /terms\.lottery: .* is not possible/);
+	}
 });
 
 test('without an audit fee the least that the chain takes is set, and one that is too low or too high is named', async () => {

@@ -5,6 +5,7 @@ mod kept;
 use crate::{
 	demands::{self, Demand},
 	job_toml,
+	roles::display,
 	table::{grouped, table, Align},
 };
 use anyhow::Context;
@@ -23,6 +24,7 @@ use trainyard_protocol::{
 	blob, duties,
 	fees::{self, Rates, Sums},
 	job::{Terms, MAX_AUDIT_ROUNDS, UNDECIDED_PERCENT},
+	lottery::Prospect,
 	pieces::Piece,
 	relay,
 };
@@ -115,6 +117,9 @@ struct Money {
 	/// What a replica is paid whose audit decides nothing.
 	#[serde(with = "trainyard_program::text::decimal")]
 	undecided: u128,
+	/// Where the job pays by lottery: what a replica is paid whose result is accepted.
+	#[serde(skip_serializing_if = "Option::is_none")]
+	lottery: Option<Prospect>,
 	/// Pay of all replicas.
 	#[serde(with = "trainyard_program::text::decimal")]
 	training: u128,
@@ -149,6 +154,7 @@ impl Money {
 			price: sums.price,
 			pay,
 			undecided: fees::undecided_pay(pay, terms, 1),
+			lottery: terms.prospect(pay, spec.segments()),
 			training: fees::pay_of_all(sums.price, terms.replicas)?,
 			fee: sums.fee,
 			audit: terms.audit_fee.checked_mul(verdicts)?,
@@ -410,6 +416,11 @@ fn text(figures: &Figures, terms: Option<&Terms>) -> String {
 			amount::format(money.deposit),
 		)),
 		_ => out.push_str("no [terms] in the job, so no price\n"),
+	}
+	let lottery = figures.money.as_ref().and_then(|money| money.lottery);
+	if let (Some(prospect), Some(one_in)) = (lottery, terms.and_then(|terms| terms.lottery)) {
+		out.push_str(&display::prospect(&prospect, one_in));
+		out.push('\n');
 	}
 	if figures.audit_fee_is_open {
 		out.push_str(&format!(

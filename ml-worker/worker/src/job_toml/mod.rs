@@ -30,6 +30,7 @@ use trainyard_protocol::{
 		Terms, MAX_AUDIT_SEGMENTS, MAX_REPLICAS, MAX_VERIFIERS, MIN_AUDIT_FEE, MIN_VERIFIERS,
 		UNDECIDED_PERCENT,
 	},
+	lottery::{self, Strata},
 	Text,
 };
 
@@ -331,8 +332,36 @@ fn read_terms(
 	if let Some(even) = verifiers.filter(|n| n % 2 == 0) {
 		section.complain("verifiers", format!("it is {even}; allowed: an odd number"));
 	}
-	// Each seat draws so many that all together find a fake.
-	let least = duties::least_draws(segments.unwrap_or(1), verifiers.unwrap_or(3) as u32);
+	let one_in = u64::from(lottery::LEAST)..=u64::from(lottery::MOST);
+	let one_in = section.integer("lottery", one_in).map(|n| n as u32);
+	let (all, seats) = (segments.unwrap_or(1), verifiers.unwrap_or(3) as u32);
+	let least = match one_in {
+		// One of each stratum, which are dealt to all.
+		Some(one_in) => Strata::new(all, one_in).count().div_ceil(seats.max(1)),
+		// Each seat draws so many that all together find a fake.
+		None => duties::least_draws(all, seats),
+	};
+	if let Some(one_in) = one_in.filter(|_| segments.is_some()) {
+		let tickets = Strata::new(all, one_in).count();
+		if seats > lottery::most_seats(all, one_in) {
+			section.complain(
+				"verifiers",
+				format!(
+					"by lottery = {one_in} there are {tickets} segments to replay, so {seats} verifiers would not all have \
+					 one; allowed: 3, or no more than there are such segments"
+				),
+			);
+		}
+		if least > MAX_AUDIT_SEGMENTS {
+			section.complain(
+				"lottery",
+				format!(
+					"one of {one_in} segments are {tickets}, {least} for each of {seats} verifiers; allowed: {MAX_AUDIT_SEGMENTS} \
+					 for each at most. Name a larger number, more verifiers, or longer segments"
+				),
+			);
+		}
+	}
 	let most = segments.map_or(MAX_AUDIT_SEGMENTS, |n| n.min(MAX_AUDIT_SEGMENTS)).max(least);
 	let audit_segments = section.integer("audit_segments", u64::from(least)..=u64::from(most));
 	let apply_blocks = section.integer("apply_blocks", blocks());
@@ -354,7 +383,7 @@ fn read_terms(
 		machine: machine.unwrap_or_default(),
 		undecided_percent: undecided.map_or(UNDECIDED_PERCENT, |percent| percent as u8),
 		keep_every: keep_every.unwrap_or(1) as u32,
-		lottery: None,
+		lottery: one_in,
 	};
 	Some((terms, audit_fee))
 }
@@ -391,6 +420,9 @@ pub fn to_toml(job: &JobFile) -> String {
 			terms.undecided_percent,
 			terms.keep_every
 		);
+		if let Some(one_in) = terms.lottery {
+			let _ = writeln!(out, "lottery = {one_in}");
+		}
 	}
 	out
 }

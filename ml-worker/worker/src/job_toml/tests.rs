@@ -65,6 +65,33 @@ fn a_job_without_local_data() {
 	assert_eq!((terms.replicas, terms.verifiers, terms.audit_segments), (1, 3, 1));
 }
 
+/// Each seat draws as many as there are tickets for it, where nothing is said.
+#[test]
+fn a_lottery_has_its_own_draws() {
+	let fee = "audit_fee = 0.15\n";
+	let with = |more: &str| read(&whole().replacen(fee, more, 1)).unwrap();
+	for (more, lottery, draws) in [
+		("", None, 1),
+		("lottery = 2\n", Some(2), 5),
+		("lottery = 10\n", Some(10), 1),
+		("lottery = 128\n", Some(128), 1),
+		("lottery = 2\nverifiers = 15\n", Some(2), 1),
+		("lottery = 2\naudit_segments = 7\n", Some(2), 7),
+	] {
+		let job = with(more);
+		let terms = job.terms.as_ref().unwrap();
+		assert_eq!((terms.lottery, terms.audit_segments), (lottery, draws), "{more}");
+		assert_eq!(read(&to_toml(&job)).unwrap(), job);
+	}
+	let refused = |more: &str, field, line, what| {
+		refused(fee, &format!("{fee}{more}\n"), field, line, what);
+	};
+	refused("lottery = 1", "terms.lottery", "lottery = 1", "128");
+	refused("lottery = 129", "terms.lottery", "lottery = 129", "128");
+	refused("lottery = 10\nverifiers = 5", "terms.verifiers", "verifiers = 5", "3 segments");
+	refused("lottery = 2\naudit_segments = 4", "terms.audit_segments", "audit_segments = 4", "5");
+}
+
 #[cfg(all(feature = "hub", feature = "object-stores"))]
 #[test]
 fn files_may_be_in_stores() {

@@ -1,11 +1,12 @@
 //! Writes states, fates and verdicts as people read them.
 
-use trainyard_client::{AuditView, GroupVerdict, Rejection};
+use trainyard_client::{amount, AuditView, GroupVerdict, Rejection};
 use trainyard_program::spec::JobSpec;
 use trainyard_proof::verify::charge;
 use trainyard_protocol::{
 	audit::{AuditPhase, Decision, Replayed},
 	job::{Ending, Fate, JobState, Reveal},
+	lottery::Prospect,
 	pieces::Piece,
 };
 
@@ -83,8 +84,32 @@ pub fn pieces(pieces: &[Piece]) -> String {
 	pieces.iter().map(name).collect::<Vec<_>>().join(", ")
 }
 
+/// Says what a replica of a job is paid that pays by lottery, one of `one_in` segments.
+pub fn prospect(prospect: &Prospect, one_in: u32) -> String {
+	let Prospect { expected, deviation, least, most, chance } = *prospect;
+	let tenth = |millionths: u32| f64::from(millionths) / 10_000.0;
+	let paid = match deviation {
+		0 => "always that, as all segments are in whole groups of so many".to_owned(),
+		_ => format!(
+			"{} with {:.2} %, else {}; deviation {}, {} % of the mean",
+			amount::format(most),
+			tenth(chance),
+			amount::format(least),
+			amount::format(deviation),
+			prospect.percent(),
+		),
+	};
+	format!(
+		"lottery  one of {one_in} segments is replayed and pays for all of them; a replica is paid {} on the average: {paid}",
+		amount::format(expected)
+	)
+}
+
 /// Says how many segments the seats of an audit replay.
 pub fn draws(audit: &AuditView) -> String {
+	if let Some(one_in) = audit.lottery {
+		return format!("one of {one_in} segments is drawn and replayed, each by one of them");
+	}
 	let segments = match audit.audit_segments {
 		1 => "1 segment".to_owned(),
 		several => format!("{several} segments"),

@@ -32,6 +32,7 @@ fn limits() -> Limits {
 	Limits {
 		min_price: TRY,
 		min_undecided: 20,
+		max_deviation: 10,
 		max_work: 1_000_000,
 		max_parallel: 2,
 		max_data: 1 << 30,
@@ -259,6 +260,11 @@ fn jobs_that_are_not_worth_it_are_refused() {
 			"undecided",
 			|j, _, _| j.terms.undecided_percent = 19,
 			|r| *r == Refusal::Undecided { offered: 19, asked: 20 },
+		),
+		(
+			"lottery",
+			|j, _, _| j.terms.lottery = Some(2 * j.spec.segments()),
+			|r| *r == Refusal::Lottery { one_in: 60, percent: 100, most: 10 },
 		),
 		(
 			"work",

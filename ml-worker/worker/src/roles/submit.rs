@@ -22,6 +22,7 @@ use trainyard_program::spec::{CheckedSpec, JobSpec};
 use trainyard_protocol::{
 	fees,
 	job::{Balance, BlockNumber, JobState, Terms},
+	lottery::Prospect,
 	views::QuoteView,
 	JobId, MicroUt,
 };
@@ -101,6 +102,8 @@ pub struct Posted {
 	pub work: MicroUt,
 	/// What is held.
 	pub escrow: Balance,
+	/// Where it pays by lottery: what a replica is paid whose result is accepted.
+	pub lottery: Option<Prospect>,
 }
 
 /// Returns the most that a submitter pays for a `ut` who named nothing and was quoted this fee: twice as much.
@@ -141,7 +144,7 @@ pub async fn post(
 	let Some(quote) = chain.quote(spec, terms).await? else {
 		return Err(SubmitError::Refused(why_refused(chain, spec, terms).await?));
 	};
-	let QuoteView { work, escrow, record, fee_per_ut, .. } = quote;
+	let QuoteView { work, escrow, record, fee_per_ut, lottery, .. } = quote;
 	let most = max_fee.unwrap_or(most_fee(fee_per_ut));
 	if fee_per_ut > most {
 		return Err(SubmitError::Fee { fee_per_ut, most });
@@ -168,7 +171,7 @@ pub async fn post(
 		}
 		Err(error) => return Err(error.into()),
 	};
-	Ok(Posted { job, work, escrow })
+	Ok(Posted { job, work, escrow, lottery })
 }
 
 /// A job that was sent, with what identifies it among those on chain.

@@ -54,6 +54,10 @@ export default {
 			value: 'N',
 			help: 'trainers keep one state in so many and compute the others again where a seat asks; default 1, by which they keep all',
 		},
+		lottery: {
+			value: 'N',
+			help: 'pays by lottery: one of N segments (2 to 128) is replayed and pays for all of them; default: all that is accepted is paid',
+		},
 		'max-fee': {
 			value: 'TRY',
 			help: 'most protocol fee for one ut of training; default: twice what the chain quotes',

@@ -19,6 +19,7 @@ use crate::{
 	job_toml,
 	roles::{
 		common::registration::hardware,
+		display,
 		driller::{self, DrillerArgs},
 		report::Reporter,
 		submit,
@@ -303,14 +304,19 @@ impl Submit {
 		};
 		let posted =
 			submit::post(&sender, &file.spec, &terms, self.trainer.as_ref(), self.max_fee).await?;
-		let text = format!(
+		let mut text = format!(
 			"posted: {} ut of work, {} held in escrow",
 			ut(u128::from(posted.work)),
 			amount::format(posted.escrow)
 		);
+		if let (Some(prospect), Some(one_in)) = (posted.lottery, terms.lottery) {
+			text.push('\n');
+			text.push_str(&display::prospect(&prospect, one_in));
+		}
 		let fields = json!({
 			"work": posted.work,
 			"escrow": posted.escrow.to_string(),
+			"lottery": posted.lottery,
 			"submitter": sender.account(),
 		});
 		report.job(posted.job, "posted", &text, fields);

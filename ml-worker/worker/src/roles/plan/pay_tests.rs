@@ -10,6 +10,7 @@ fn limits(speed: f64) -> Limits {
 	Limits {
 		min_price: 0,
 		min_undecided: 0,
+		max_deviation: 0,
 		max_work: MicroUt::MAX,
 		max_parallel: 2,
 		max_data: u64::MAX,

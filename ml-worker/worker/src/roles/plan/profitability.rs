@@ -11,6 +11,7 @@ use trainyard_program::{
 use trainyard_protocol::{
 	blob, fees,
 	job::{Balance, BlockNumber, JobState},
+	lottery,
 	pieces::Piece,
 	relay, JobId, MicroUt,
 };
@@ -30,6 +31,8 @@ pub struct Limits {
 	pub min_price: Balance,
 	/// Least part of the pay, in percent, where the audit decides nothing.
 	pub min_undecided: u8,
+	/// Largest deviation of the pay of a job that pays by lottery, in percent of its mean.
+	pub max_deviation: u32,
 	/// Largest job.
 	pub max_work: MicroUt,
 	/// Most jobs at once.
@@ -145,6 +148,16 @@ pub enum Refusal {
 		offered: u8,
 		/// Asked, in percent.
 		asked: u8,
+	},
+	/// Pays by lottery, and too unevenly.
+	#[error("it pays by lottery, one of {one_in} segments, with a deviation of {percent} % of the pay, more than the {most} % that are taken (--max-lottery-deviation)")]
+	Lottery {
+		/// Of so many segments one wins.
+		one_in: u32,
+		/// The deviation, in percent of the mean.
+		percent: u32,
+		/// What is taken.
+		most: u32,
 	},
 	/// Too much work.
 	#[error("it is {} ut of work, more than the {} that are taken (--max-ut)", amount::format_scaled(u128::from(*.work), 6), amount::format_scaled(u128::from(*.limit), 6))]
@@ -275,6 +288,15 @@ pub fn worth(
 	let offered = job.terms.undecided_percent;
 	if offered < limits.min_undecided {
 		return Err(Refusal::Undecided { offered, asked: limits.min_undecided });
+	}
+	// The part of the mean does not depend on its amount.
+	let million = Balance::from(lottery::MILLION).saturating_mul(lottery::MILLION.into());
+	if let Some(prospect) = job.terms.prospect(million, job.spec.segments()) {
+		let (percent, most) = (prospect.percent(), limits.max_deviation);
+		if percent > most {
+			let one_in = job.terms.lottery.unwrap_or_default();
+			return Err(Refusal::Lottery { one_in, percent, most });
+		}
 	}
 	if job.work > limits.max_work {
 		return Err(Refusal::Work { work: job.work, limit: limits.max_work });

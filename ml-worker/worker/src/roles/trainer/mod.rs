@@ -80,6 +80,10 @@ pub struct TrainerArgs {
 	/// No part is a gift to whoever keeps verifiers away: the model is on chain before the audit
 	#[arg(long, value_name = "PERCENT", default_value_t = UNDECIDED_PERCENT, value_parser = clap::value_parser!(u8).range(..=100))]
 	min_undecided: u8,
+	/// Take no job that pays by lottery with a larger standard deviation of the pay than this (in percent of the
+	/// mean, which is what it would pay without a lottery)
+	#[arg(long, value_name = "PERCENT", default_value_t = LOTTERY_DEVIATION)]
+	max_lottery_deviation: u32,
 	/// Take no job of more work (in ut)
 	#[arg(long, value_name = "UT", default_value = "1000", value_parser = parse_ut)]
 	max_ut: MicroUt,
@@ -166,6 +170,8 @@ impl From<TrainerError> for RoleError<TrainerError> {
 
 /// The name of the role.
 const NAME: &str = "trainer";
+/// Deviation of the pay of a lottery, in percent of its mean, that is taken where nothing is named.
+const LOTTERY_DEVIATION: u32 = 10;
 /// Accusations at once.
 const MAX_ACCUSED: usize = 4;
 
@@ -322,6 +328,7 @@ impl Role for TrainerRole {
 			limits: Limits {
 				min_price: args.min_price,
 				min_undecided: args.min_undecided,
+				max_deviation: args.max_lottery_deviation,
 				max_work: args.max_ut,
 				max_parallel: usize::from(args.max_parallel),
 				max_data: args.max_data_mib.saturating_mul(1024 * 1024),

@@ -59,6 +59,7 @@ async fn trainer(folder: &Path, pace: Pace) -> Arc<Trainer> {
 		limits: Limits {
 			min_price: 0,
 			min_undecided: 0,
+			max_deviation: 0,
 			max_work: u64::MAX,
 			max_parallel: 9,
 			max_data: u64::MAX,
