@@ -16,12 +16,10 @@ use trainyard_task::{
 	Claim, Limits, Nodes, TaskId, TaskSpec, TaskTerms, H256,
 };
 
-/// Most accounts that apply for a task.
-pub const MAX_APPLICANTS: u32 = 32;
+pub use trainyard_task::spec::{MAX_APPLICANTS, MAX_INLINE};
+
 /// Most claims of a task: of each replica, and of an auditor.
 pub const MAX_CLAIMS: u32 = MAX_REPLICAS as u32 + 1;
-/// Most bytes of an output that the chain keeps itself. A longer one is a blob.
-pub const MAX_INLINE: u32 = 4 * 1024;
 /// How often an auditor is drawn.
 pub const MAX_TRIES: u8 = 3;
 /// Most disputes of a task that run at once with somebody who challenges.

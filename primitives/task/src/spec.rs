@@ -20,6 +20,10 @@ pub const MAX_STEPS: u32 = (1 << 21) - 1;
 pub const MAX_PAGES: u32 = 128;
 /// Most replicas.
 pub const MAX_REPLICAS: u8 = 8;
+/// Most accounts that apply for a task.
+pub const MAX_APPLICANTS: u32 = 32;
+/// Most bytes of an output that comes with its claim, and is kept by the chain itself. A longer one is a blob.
+pub const MAX_INLINE: u32 = 4 * 1024;
 /// All of the chances of an audit.
 pub const CERTAIN: u16 = 1_000;
 /// Fuel for which a chain's price of computing is.

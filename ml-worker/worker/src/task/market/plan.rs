@@ -12,12 +12,10 @@ use trainyard_protocol::{
 	MicroUt,
 };
 use trainyard_task::{
+	spec::{MAX_APPLICANTS, MAX_INLINE},
 	views::{Phase, Stage},
 	Claim, Form, StateId,
 };
-
-/// Bytes of an output that comes with its claim; a longer one is a blob.
-pub const INLINE: u32 = 4 * 1024;
 
 /// Which tasks an account takes part in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,7 +107,7 @@ pub fn is_wanted(view: &TaskView, me: &AccountId32, policy: &Policy) -> bool {
 	policy.apply
 		&& view.submitter != *me
 		&& !view.applicants.contains(me)
-		&& view.applicants.len() < 32
+		&& view.applicants.len() < MAX_APPLICANTS as usize
 		&& view.terms.deposit <= policy.max_deposit
 		&& output <= policy.max_output
 		&& work.is_some_and(|work| {
@@ -157,7 +155,7 @@ pub fn moves(
 				vec![Move::Compute { until }]
 			}
 			(Some((ReplicaView { commitment: Some(_), claim, .. }, _)), Some(own)) => {
-				let long = own.output.file().is_some_and(|file| file.bytes > INLINE);
+				let long = own.output.file().is_some_and(|file| file.bytes > MAX_INLINE);
 				match claim {
 					None => vec![Move::Reveal],
 					Some(_) if long => vec![Move::Store],
@@ -353,8 +351,10 @@ mod tests {
 		);
 		now.replicas[1] = replica(2, true, Some(0));
 		assert_eq!(moves(&now, &me, Some(&own), &POLICY, 25), []);
-		let long =
-			Claim { output: StateId::Bytes(File { bytes: INLINE + 1, root: H256::zero() }), ..own };
+		let long = Claim {
+			output: StateId::Bytes(File { bytes: MAX_INLINE + 1, root: H256::zero() }),
+			..own
+		};
 		assert_eq!(moves(&now, &me, Some(&long), &POLICY, 25), [Move::Store]);
 	}
 

@@ -5,7 +5,7 @@
 
 use super::{
 	dispute::{self, Inputs},
-	plan::{self, Move, Policy, INLINE},
+	plan::{self, Move, Policy},
 };
 use crate::{
 	roles::{
@@ -34,6 +34,7 @@ use trainyard_client::{
 use trainyard_protocol::{job::Balance, H256};
 use trainyard_task::{
 	claim::{commitment, digest, refutation},
+	spec::MAX_INLINE,
 	views::Phase,
 	Claim, File, Form, StateId, TaskId,
 };
@@ -358,7 +359,7 @@ impl Keeper {
 		let own = self.result(duty)?;
 		let salt = self.sender.task_salt(duty.task, &duty.digest);
 		let Finished { claim, ends, output, .. } = &own.finished;
-		let short = claim.output.file().is_some_and(|file| file.bytes <= INLINE);
+		let short = claim.output.file().is_some_and(|file| file.bytes <= MAX_INLINE);
 		let output = output.as_deref().ok().filter(|_| short);
 		self.sender.run(&calls::reveal(duty.task, claim, ends, output, &salt)).await?;
 		let fields = json!({ "root": format!("{:?}", claim.root) });
@@ -417,7 +418,7 @@ impl Keeper {
 	/// Returns the bytes of the output of a claim.
 	async fn output(&self, task: TaskId, number: u8, claim: &Claim) -> Result<Vec<u8>, Failure> {
 		match claim.output.file() {
-			Some(file) if file.bytes <= INLINE => {
+			Some(file) if file.bytes <= MAX_INLINE => {
 				let found = self.chain.task_output(task, number).await?;
 				found.ok_or_else(|| Failure::failed("the chain has no output of that claim"))
 			}

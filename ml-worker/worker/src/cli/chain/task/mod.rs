@@ -7,10 +7,7 @@ mod verify;
 use super::{connect, sender, CANNOT};
 use crate::{
 	args::{KeyArgs, NodeArgs},
-	task::market::{
-		plan::INLINE,
-		role::{self, TaskWorkArgs},
-	},
+	task::market::role::{self, TaskWorkArgs},
 	terminal,
 };
 use anyhow::{bail, Context};
@@ -22,6 +19,7 @@ use trainyard_client::{
 	Chain,
 };
 use trainyard_task::{
+	spec::MAX_INLINE,
 	views::{Phase, TaskEnd},
 	Claim, StateId, TaskId,
 };
@@ -102,7 +100,7 @@ async fn task(chain: &Chain, id: TaskId) -> anyhow::Result<TaskView> {
 /// Returns the bytes of a claim of a task. Fails where they are not on chain, or it is a fault.
 async fn output(chain: &Chain, id: TaskId, number: u8, claim: &Claim) -> anyhow::Result<Vec<u8>> {
 	match &claim.output {
-		StateId::Bytes(file) if file.bytes <= INLINE => {
+		StateId::Bytes(file) if file.bytes <= MAX_INLINE => {
 			let found = chain.task_output(id, number).await?;
 			found.with_context(|| format!("the chain has no output of claim {number} of task {id}"))
 		}
