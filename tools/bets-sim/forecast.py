@@ -123,6 +123,15 @@ def spend(log, target, least=None):
     return steps(log, target, least)[1:]
 
 
+def within(log, budget):
+    """The largest share, in thousandths, of what is false that is audited for a part of the cost of auditing all."""
+    low, high = 0, 1_001
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if spend(log, middle / 1_000)[0] <= budget else (low, middle)
+    return low / 1_000
+
+
 def reach(log, target, least=None):
     """How many results are audited for sure for that."""
     return steps(log, target, least)[0]
@@ -193,7 +202,8 @@ def deposits_table():
 
 
 def swans_table():
-    columns = ["forecast", "burned for it, TRY", "burned in four weeks to keep it", "audited with, by the forecast alone"]
+    columns = ["forecast", "burned for it, TRY", "burned in four weeks to keep it"]
+    columns += ["audited with, by the forecast alone"]
     columns += ["a fraud brings, of its price", "audited with, at least", "a fraud brings"]
     least = floor(532, 3)
     lines = []
@@ -210,17 +220,20 @@ def facts(log):
     kept = burned_for(0.99)
     result = scores(log)
     by, with_least = audited(log, 0.9), audited(log, 0.9, least_of)
+    plain = [entry for entry in log if entry.kind != "swan"]
+    tenth = within(plain, 0.1)
     return (
         f"- **A forecast saves most of the audits of those who do not wait**: 90 % of what they make up is audited for "
-        f"{percent(by[0])} of the cost of auditing all.\n"
+        f"{percent(by[0])} of the cost of auditing all; with a budget of 10 % of that, {percent(tenth, 0)} is, where "
+        f"10 % would be if all were audited alike.\n"
         f"- **Who waits is not found by it**: that audits {percent(by[1])} of what black swans make up. A record of "
         f"99 % takes {kept[0]:.0f} TRY that are burned, and {kept[1]:.0f} in each half-life to keep it, whatever the "
         f"price of the job for which it is used; and who earns it was paid for honest work.\n"
         f"- **So each job asks for a least probability, whatever is known of its trainer**: at three prices "
         f"{percent(least)}, or {percent(floor(532, 3, 0.0, 2.0))} where power is worth as much as the price. It is "
         f"the deposit of the job itself that bounds a black swan: with the least, a fraud of any price brings nothing "
-        f"on average, and nobody who waited has more to gain than a stranger. Where it comes off, it brings one "
-        f"price.\n"
+        f"on average, whoever waited how long. Where it comes off, it brings one price, and no more than the third of "
+        f"the deposit that was at stake.\n"
         f"- **What is left of the saving is what the deposit allows.** With the least, 90 % of what the others make "
         f"up is audited for {percent(with_least[0])}. To audit a tenth, a deposit of {needed(0.1):.0f} prices is "
         f"needed, to audit a hundredth one of {needed(0.01):.0f}.\n"

@@ -67,16 +67,16 @@ class Job:
     def steps(self):
         return 1_000 * self.training
 
-    @property
+    @functools.cached_property
     def segments(self):
         return ceil_div(self.steps, INTERVAL)
 
-    @property
+    @functools.cached_property
     def work(self):
         """Steps and evaluations, in thousandths of a ut."""
         return STEP * self.steps + EVALUATION * (self.segments + 1)
 
-    @property
+    @functools.cached_property
     def price(self):
         return self.work * self.price_per_ut // 1_000
 

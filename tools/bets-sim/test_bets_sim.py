@@ -99,6 +99,14 @@ def test_what_is_made_up_escapes_as_often_as_the_formula_says():
         close(1 - seen.any(axis=1).mean(), lottery.escapes(segments, n, own)[false - 1], 0.012)
 
 
+def test_two_seats_for_each_winner_miss_what_both_pass_over():
+    rng = np.random.default_rng(6)
+    drawn = lottery.winners(rng, 25, 10, 40_000)
+    asleep = (rng.random(drawn.shape) < 0.5) & (rng.random(drawn.shape) < 0.5)
+    seen = np.isin(drawn, [5, 15, 22]) & ~asleep
+    close(1 - seen.any(axis=1).mean(), lottery.escapes(25, 10, 0.5, seats=2)[2], 0.012)
+
+
 def test_no_places_are_better_than_those_of_the_formula():
     """All ways of making up so many of a small job, by their probability."""
     jobs = ((7, 2, 0.0), (7, 3, 0.3), (8, 5, 0.4), (5, 9, 0.2))
@@ -149,7 +157,58 @@ def test_the_cost_of_a_committee_is_that_of_draws():
         close(total / 4_000, expected, 0.05)
 
 
+def awake(mechanism):
+    """A market whose verifiers replay, with a trainer, its job of 54 segments, and money enough for many of them."""
+    market = year.Market(mechanism, 9, 1)
+    market.able = [name for name in market.verifiers if name.startswith("verifier")]
+    trainer = next(t for t in market.trainers if t.kind == "lazy")
+    for name in [*market.able, trainer.name]:
+        market.ledger.move("submitters", name, 100_000 * TRY)
+    return market, trainer, Job(100)
+
+
+def test_what_a_committee_replays_in_a_year_is_what_it_costs():
+    market, trainer, job = awake("escrow")
+    for _ in range(2_000):
+        market.escrow(trainer, job, set())
+    expected = cost.escrow(job, 3)
+    # Nobody replays the segments of others there.
+    again = expected.again + cost.AGAIN * rules.EVALUATION / job.work
+    close(market.checked / 2_000 / job.work, expected.all - again, 0.0008)
+
+
+def test_committees_and_winners_find_as_often_as_the_formulas_say():
+    market, trainer, job = awake("escrow")
+    runs, false = 3_000, set(range(20, 25))
+    found = 0
+    for _ in range(runs):
+        market.ledger.move("submitters", trainer.name, 1_000 * TRY)
+        found += market.escrow(trainer, job, false)
+    # Three draws, and the duties of two seats, which are as good as draws here.
+    close(found / runs, 1 - (1 - 5 / 54) ** 5, 5 * math.sqrt(0.25 / runs))
+    market, trainer, job = awake("lottery")
+    found = 0
+    for _ in range(runs):
+        market.ledger.move("submitters", trainer.name, 1_000 * TRY)
+        found += market.lottery(trainer, job, false)
+    close(found / runs, 1 - (1 - 5 / 10) * (1 - 5 / 54) ** 2, 5 * math.sqrt(0.25 / runs))
+
+
 # Bets and forecasts
+
+
+def test_a_friend_that_finds_brings_back_no_more_than_a_quarter():
+    """Who is found by a friend loses what `Game.lost` says, but for the price, which is not paid."""
+    market, trainer, job = awake("bets")
+    stake, friend = 3 * job.price, "watcher 0"
+    before = market.ledger.of[trainer.name] + market.ledger.of[friend]
+    market.ledger.move(trainer.name, "held", stake)
+    market.ledger.move("submitters", "held", job.price)
+    market.taken(friend, None, 0, stake, job.price)
+    lost = before - market.ledger.of[trainer.name] - market.ledger.of[friend] - rules.VERDICT_FEES
+    close(lost / job.price + 1, wagers.Game(3, 1).lost, 1e-9)
+    assert market.ledger.of["held"] == 0
+    market.ledger.check()
 
 
 def test_a_holder_does_best_by_the_rule():

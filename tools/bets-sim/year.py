@@ -23,6 +23,7 @@ MONEY = dict.fromkeys(TRAINERS, 20_000)
 MONEY |= {"verifier": 5_000, "asleep": 5_000, "watcher": 2_000, "gambler": 2_000, "griefer": 2_000}
 OTHERS = {"watcher": 5, "gambler": 5, "griefer": 2}
 SUBMITTERS = 10_000_000
+ORDERED = {training: Job(training) for training in SIZES}
 # The fee that is burned, a ut, as in primitives/protocol/tests/deposits.rs.
 FEE = TRY // 4
 # What computing costs whoever does it, a ut. It is no money of the chain.
@@ -351,7 +352,7 @@ class Market:
         """Once a week each griefer attacks an honest trainer: a challenge that is lost, or an offer taken blindly."""
         for griefer in self.griefers if day % 7 == 0 else []:
             victim = self.rng.choice([t for t in self.trainers if t.kind == "honest"])
-            job = Job(self.rng.choices([*SIZES], [*SIZES.values()])[0])
+            job = ORDERED[self.rng.choices([*SIZES], [*SIZES.values()])[0]]
             bets = self.mechanism.startswith("bets")
             costs = DEPOSIT_MULTIPLE * job.price // 100 if bets else job.challenge()
             if self.ledger.has(griefer, costs + VERDICT_FEES):
@@ -362,7 +363,7 @@ class Market:
                     self.compute(victim.name, 2 * job.longest + 16 * rules.STEP, checking=True)
 
     def job(self, training, now):
-        job, ledger = Job(training), self.ledger
+        job, ledger = ORDERED[training], self.ledger
         fee = FEE * training
         # What the deposit can be at most, in any of these mechanisms; more than anybody's deposit of a small job.
         able = 2 * DEPOSIT_MULTIPLE * job.price + SEATS * ROUNDS * job.audit_fee(SEATS)
@@ -501,7 +502,8 @@ def each_table(found):
     columns = ["less what computing cost", *found]
     lines = []
     for kind in TRAINERS:
-        lines.append([f"{NAMES[kind]}, of the price of their jobs", *(shown_margin(year, kind) for year in found.values())])
+        name = f"{NAMES[kind]}, of the price of their jobs"
+        lines.append([name, *(shown_margin(year, kind) for year in found.values())])
     for kind in VERIFIERS | OTHERS:
         lines.append([f"{NAMES[kind]}, TRY each", *(f"{each(year, kind):+,.0f}" for year in found.values())])
     return table(columns, lines)
@@ -521,8 +523,8 @@ def facts(found):
         f"the rule, and is left with {shown_margin(bets, 'clever')} of the price, where an honest trainer has "
         f"{shown_margin(bets, 'honest')}; by the forecast alone {alone.tried['clever']:,}, and "
         f"{shown_margin(alone, 'clever')}.\n"
-        f"- **The rule of the holder is no equilibrium.** It says nobody checks what is small or well-known, so that is "
-        f"what is made up. With one segment of a result in "
+        f"- **The rule of the holder is no equilibrium.** It says nobody checks what is small or well-known, so that "
+        f"is what is made up. With one segment of a result in "
         f"{1 / bets_least_chance():.1f} drawn by the chain, whatever anybody believes, the clever cheat is honest, and "
         f"checking takes {percent(bets_least.checked / bets_least.work)} of the work in the place of "
         f"{percent(bets.checked / bets.work)}.\n"
@@ -534,7 +536,7 @@ def facts(found):
         f"is for what is false, {percent(escrow.paid_for_false / escrow.paid, 2)} by escrow.\n"
         f"- **Lazy trainers are found late by all of them.** They make up a tenth of a job; of that a check of few "
         f"segments sees little, and what they lose when it does is more than what they saved.\n"
-        f"- **Griefers** lose what they bring: {money(escrow.change('griefer'))} TRY by false challenges, "
+        f"- **Griefers** lose what they bring: {money(escrow.change('griefer'))} TRY a year by false challenges, "
         f"{money(bets.change('griefer'))} by taking offers blindly, all of it to those whom they attack but for fees. "
         f"Gamblers, who take offers without checking, have {money(bets.change('gambler'))} TRY where so much is "
         f"made up: they share what others find.\n"
@@ -588,15 +590,15 @@ def assumptions():
         f"- {trainers}, drawn alike, with {MONEY['honest']:,} TRY each. Lazy trainers make up a tenth of the segments "
         f"of every other job, cheats all of every job, clever cheats all of a job where that brings more than "
         f"computing it, black swans all of a job of {max(SIZES):,} ut when their forecast is "
-        f"{percent(STRIKES / WHOLE, 0)}. Cheats of all kinds come back as strangers when they were found, and go on until "
-        f"they have no deposit. Small machines: {small}.\n"
+        f"{percent(STRIKES / WHOLE, 0)}. Cheats of all kinds come back as strangers when they were found, and go on "
+        f"until they have no deposit. Small machines: {small}.\n"
         f"- {stays}. Who is asleep vouches for what it did not replay, and loses its stake where it hits a "
         f"[forced error](protocol.md#forced-errors). A checker looks at each bet and replays segments while that "
         f"pays by the record of the trainer, as if half of a false result were false; so does the holder. A gambler "
         f"takes a tenth of every tenth offer. A griefer challenges an honest result once a week, or takes an offer of "
         f"one blindly.\n"
         f"- Escrow has {SEATS} seats; the lottery p = 1/{N}; in a bet the trainer leaves three prices open to anybody, "
-        f"which are shared as a deposit when they are lost. A forecast audits a stranger always, and others with the chance "
-        f"of being wrong over {forecast.SURE:g}; the least is that of the section before, for the share of verifiers "
-        f"that are asleep.\n"
+        f"which are shared as a deposit when they are lost. A forecast audits a stranger always, and others with the "
+        f"chance of being wrong over {forecast.SURE:g}; the least is that of the section before, for the share of "
+        f"verifiers that are asleep.\n"
     )
