@@ -16,7 +16,7 @@ use trainyard_task::{
 	claim,
 	state::{record, record_chunks},
 	views::{Phase, Stage, TaskEnd, TaskView},
-	Claim, Ends, File, Form, Limits, StateId, TaskSpec, TaskTerms, Trace,
+	Claim, Ends, File, Form, Limits, StateId, TaskSpec, TaskTerms,
 };
 
 const VERIFIERS: [Sr25519Keyring; 3] = [Dave, Eve, Ferdie];
