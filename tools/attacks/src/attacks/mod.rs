@@ -11,6 +11,7 @@ mod guesses;
 mod judges;
 mod keys;
 mod lists;
+mod lotteries;
 mod offences;
 mod old_sets;
 mod pools;
@@ -49,6 +50,7 @@ pub fn all() -> Vec<Attack> {
 		stakes::ALL,
 		crowds::ALL,
 		lists::ALL,
+		lotteries::ALL,
 		offences::ALL,
 		old_sets::ALL,
 		session_keys::ALL,
