@@ -183,6 +183,8 @@ class Run {
 		if (ours.some(({ kind }) => kind !== 'job')) {
 			this.cutter = new Cutter({ register: index('register'), upload: index('upload_chunk') });
 			this.closes.push(() => this.cutter.close());
+			// It takes its time to begin.
+			await this.cutter.cut(1, ['first']);
 		}
 		if (ours.some(({ kind }) => kind !== 'blob')) {
 			const api = await connect(this.urls[0]);

@@ -21,6 +21,12 @@ export const PHASES = {
 export const NO_ACCOUNT = 'all accounts of the stream were busy';
 /** Ms until a chunk that a node has not yet is asked for again, and until it is given up. */
 const [AGAIN, PATIENCE] = [250, 30_000];
+/** What the pool says of a chunk of a blob that the block it looks at has not. */
+const UNKNOWN = /Custom error: 101$/;
+/** What it says where it has kept one that it refused. */
+const KEPT = /^1014|^1013/;
+/** Ms between two looks at whether a chunk has arrived. */
+const LOOK = 20;
 
 /** Events that end a phase: of a job, and of a task. */
 const EVENTS = {
@@ -87,10 +93,33 @@ export class Operations {
 	async #store(operation, account, blob) {
 		await this.submit(operation, account, blob.register).when('included');
 		operation.reached('registered', now());
-		const entries = blob.uploads.map((call) => this.submit(operation, account, call));
-		operation.chunks = entries.length;
-		await Promise.all(entries.map((entry) => entry.when('included')));
-		return entries;
+		operation.chunks = blob.uploads.length;
+		return Promise.all(blob.uploads.map((call) => this.#upload(operation, account, call)));
+	}
+
+	/**
+	 * Sends a chunk, again where the pool does not know the blob yet, until a block has it. Returns its entry. A pool
+	 * that looks at several blocks may say so by one of them, and keep the transaction by another.
+	 */
+	async #upload(operation, account, call) {
+		const end = now() + PATIENCE;
+		const tries = [this.submit(operation, account, call)];
+		for (;;) {
+			const there = tries.find(({ seen }) => seen !== null);
+			if (there) return there;
+			const { refused, unsent } = tries.at(-1);
+			if (unsent ?? operation.error) throw new Error(unsent ?? operation.error);
+			if (refused !== null) {
+				if (!(UNKNOWN.test(refused) || (tries.length > 1 && KEPT.test(refused))) || now() > end)
+					throw new Error(refused);
+				await sleep(AGAIN);
+				if (UNKNOWN.test(refused) && tries.every(({ seen }) => seen === null)) {
+					tries.push(this.submit(operation, account, call));
+				}
+			} else {
+				await sleep(LOOK);
+			}
+		}
 	}
 
 	async blob(stream, operation, account) {

@@ -14,7 +14,7 @@ import { hashOf } from '../network/headers.mjs';
 import { address, ready, signed } from '../node-bench/runtime.mjs';
 import { Account, pairOf } from './accounts.mjs';
 import { arrivalTimes, expected, pieces } from './arrivals.mjs';
-import { Cutter } from './blobs.mjs';
+import { Cutter, callsOf } from './blobs.mjs';
 import { missingKinds } from './chain.mjs';
 import { declarationOf, readDeclaration, share, timesOf } from './declaration.mjs';
 import { pairOfSuri } from './keys.mjs';
@@ -610,6 +610,43 @@ test('jobs and tasks are followed by their events', async () => {
 	assert.deepEqual(found.endings, { Settled: 1 });
 	assert.deepEqual([found.phases_ms.posted.count, found.phases_ms.ended.count, found.phases_ms.audited], [2, 1, null]);
 	assert.equal(members[0].busy || members[1].busy, false);
+});
+
+test('a chunk that comes before its blob is sent again, and found where the pool kept it', async () => {
+	const { node, ledger, sender, watch, members } = await stage();
+	const cutter = { cut: (length, words) => callsOf(bytesOf(length, ...words), { register: [9, 0], upload: [9, 1] }) };
+	const operations = new Operations({
+		submit: (op, account, call) => sender.submit({ entry: ledger.add(op.stream, now(), op), account, call }),
+		lines: [node],
+		cutter,
+		words: ['test'],
+	});
+	const stream = { name: 'files', kind: 'blob', bytes: 10_000, read: false, members: members.slice(0, 1) };
+	const work = operations.begin(stream, now());
+	while (node.pool.length < 1) await sleep(5);
+	// The pool says that it does not know the blob, of each chunk once, and keeps the first all the same.
+	const kept = [];
+	let said = 0;
+	node.refuse = (hex) => {
+		if (said++ >= 3) return kept.length === 1 && said === 4 ? '1014: Priority is too low' : null;
+		if (kept.length === 0) kept.push(hex);
+		return '1010: Invalid Transaction: Custom error: 101';
+	};
+	node.block(node.pool.splice(0));
+	while (said < 6) await sleep(5);
+	const last = node.block([...kept, ...node.pool]);
+	await watch.settled();
+	node.finalize(last);
+	const { error, chunks, phases } = await work;
+	assert.equal(error, null);
+	assert.equal(chunks, 3);
+	assert.deepEqual(Object.keys(phases), ['registered', 'stored', 'final']);
+	const { refused, included } = accounted(ledger.entries, { began: 0, loadEnd: now(), ended: 1_000 });
+	assert.deepEqual(
+		[included, refused],
+		[4, 3],
+		'the blob and its three chunks; two that came early, one that was kept',
+	);
 });
 
 test('the plots of a run are well-formed', () => {

@@ -3,7 +3,7 @@
 import { availableParallelism } from 'node:os';
 import { Worker, isMainThread, parentPort, workerData } from 'node:worker_threads';
 import { fileURLToPath } from 'node:url';
-import { blake2AsHex } from '../../packages/polkadot-js/src/polkadot.js';
+import { blake2AsHex } from '../../packages/polkadot-js/node_modules/@polkadot/util-crypto/index.js';
 import { ready, signed } from '../node-bench/runtime.mjs';
 import { pairOf } from './accounts.mjs';
 
