@@ -18,7 +18,10 @@ const ASKED = 500;
 /** Reads what the chain is by a connection. */
 export async function readChain(connection) {
 	const [description, name, version, properties, runtime] = await Promise.all([
-		describe(Object.assign(connection, { name: connection.url })),
+		// A transaction extension that is not known: nothing could be signed.
+		describe(Object.assign(connection, { name: connection.url })).catch((error) => {
+			throw new UserError(`transactions cannot be written for this chain: ${error.message}`);
+		}),
 		connection.rpc('system_chain'),
 		connection.rpc('system_version'),
 		connection.rpc('system_properties'),

@@ -285,7 +285,6 @@ class Run {
 			const rest = () => ledger.entries.some(({ over }) => !over);
 			while (now() < last && (!ended || rest())) {
 				await sleep(200);
-				if (this.watch.trouble) throw this.watch.trouble;
 			}
 			operations.stop();
 			await this.watch.settled();
@@ -296,6 +295,9 @@ class Run {
 		}
 		this.ended = now();
 		await this.events.close();
+		const { trouble } = this.watch;
+		if (trouble)
+			say(this, `the watched node did not answer at least once, and blocks were read later: ${trouble.message}`);
 		if (this.events.failed) say(this, `events could not be read: ${this.events.failed.message}`);
 	}
 

@@ -186,6 +186,7 @@ export function reportOf(found, about) {
 		load_s: round((loadEnd - began) / 1_000, 2),
 		whole_s: round((ended - began) / 1_000, 2),
 		skipped,
+		trouble: found.watch.trouble?.message ?? null,
 		all: accounted(ledger.entries, times),
 		streams: streams.map(({ name, kind, accounts }) => ({
 			name,
@@ -234,6 +235,7 @@ export function textOf(report) {
 		`${workload.name}, seed ${workload.seed}: ${report.load_s} s of load on ${chain.name} (${chain.runtime}, ${chain.node}), ${chain.nodes.length} node(s)`,
 	);
 	lines.push(`${machine.cores} cores, load of the machine ${machine.load[0]}`);
+	if (report.trouble) lines.push(`the watched node did not always answer, so some times are late: ${report.trouble}`);
 	for (const { name, kind } of report.skipped) lines.push(`left out: ${name} (the chain has no ${kind})`);
 	const rows = report.streams.map(({ name, transactions: t }) => [
 		...[name, t.due, t.sent, t.unsent, t.refused, t.included, t.final, t.dropped, t.failed],

@@ -15,6 +15,7 @@ export class BlockWatch {
 	/** Final blocks by number. */
 	finals = [];
 	#work = Promise.resolve();
+	/** The last error of reading blocks: what was missed is read with the next block. */
 	trouble = null;
 
 	/** `connection` as of rpc.mjs; `ledger`; `onFinal(block, events)` gets each final block and its events as hex. */
