@@ -14,6 +14,7 @@ extern crate alloc;
 
 pub mod accusation;
 pub mod audit;
+pub mod bets;
 pub mod blob;
 pub mod bundle;
 pub mod commitment;

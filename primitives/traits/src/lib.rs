@@ -9,9 +9,11 @@
 
 extern crate alloc;
 
+mod bets;
 mod court;
 mod reputation;
 
+pub use bets::{ConvictionObserver, ResultStage, ResultStanding, Results};
 pub use court::{
 	Accusation, Accused, Audited, Charged, ClockTerms, Conviction, Court, CourtRoom, Defendant,
 	DisputeId, MoveClock, Stakes, Standing, Window, MAX_WINDOWS,
