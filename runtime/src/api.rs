@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use codec::Codec;
 use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
+	bets::{Bet, BetId, OddsView, Offer, OfferId, Statement},
 	drill::{AssignmentView, ProjectId, ProjectView, UnitOutcome},
 	federation::{FederationId, FederationView, Pieces},
 	job::{Balance, BlockNumber, Terms},
@@ -214,5 +215,22 @@ sp_api::decl_runtime_apis! {
 
 		/// Returns the numbers of sets of jobs on record, at most 1,000 of those after `after`, by number.
 		fn job_sets(after: Option<SetId>, count: u32) -> Vec<SetId>;
+
+		/// Returns the offer of a bet with this number, until it is removed.
+		fn bet_offer(id: OfferId) -> Option<Offer<AccountId>>;
+
+		/// Returns the numbers of the offers on a statement, at most 1,000 of those after `after`, by number.
+		fn bet_offers(statement: Statement, after: Option<OfferId>, count: u32) -> Vec<OfferId>;
+
+		/// Returns the bet with this number, while it runs.
+		fn bet(id: BetId) -> Option<Bet<AccountId>>;
+
+		/// Returns the numbers of the bets that run, of this offer or of all, at most 1,000 of those after `after`, by
+		/// number.
+		fn bets(offer: Option<OfferId>, after: Option<BetId>, count: u32) -> Vec<BetId>;
+
+		/// Returns what is bet on a statement, and what stands on it: of offers that have stood for `age` blocks and
+		/// stand for `notice` blocks after they are withdrawn.
+		fn odds(statement: Statement, age: BlockNumber, notice: BlockNumber) -> OddsView;
 	}
 }

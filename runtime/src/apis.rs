@@ -26,6 +26,7 @@ use sp_session::OpaqueGeneratedSessionKeys;
 use sp_version::RuntimeVersion;
 use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
+	bets::{Bet, BetId, OddsView, Offer, OfferId, Statement},
 	drill::{AssignmentView, ProjectId, ProjectView, UnitOutcome},
 	federation::{FederationId, FederationView, Pieces},
 	job::Terms,
@@ -491,6 +492,26 @@ impl_runtime_apis! {
 
 		fn job_sets(after: Option<SetId>, count: u32) -> Vec<SetId> {
 			views::job_sets(after, count)
+		}
+
+		fn bet_offer(id: OfferId) -> Option<Offer<AccountId>> {
+			crate::Bets::offer_of(id)
+		}
+
+		fn bet_offers(statement: Statement, after: Option<OfferId>, count: u32) -> Vec<OfferId> {
+			views::bet_offers(&statement, after, count)
+		}
+
+		fn bet(id: BetId) -> Option<Bet<AccountId>> {
+			crate::Bets::bet_of(id)
+		}
+
+		fn bets(offer: Option<OfferId>, after: Option<BetId>, count: u32) -> Vec<BetId> {
+			views::bets(offer, after, count)
+		}
+
+		fn odds(statement: Statement, age: BlockNumber, notice: BlockNumber) -> OddsView {
+			crate::Bets::odds(&statement, age, notice)
 		}
 	}
 

@@ -5,7 +5,7 @@
 //! stand before, is verification's.
 
 use crate::{
-	configs::system::RuntimeBlockWeights, AccountId, Balance, Court, Runtime, TaskMarket,
+	configs::system::RuntimeBlockWeights, AccountId, Balance, Bets, Court, Runtime, TaskMarket,
 	Verification,
 };
 use frame_support::{dispatch::DispatchClass, weights::Weight};
@@ -15,7 +15,8 @@ use trainyard_court::{
 };
 use trainyard_protocol::{forced::Forced, JobId, H256};
 use trainyard_traits::{
-	Accused, Audited, Charged, ClockTerms, Conviction, CourtRoom, Defendant, JobObserver, Window,
+	Accused, Audited, Charged, ClockTerms, Conviction, ConvictionObserver, CourtRoom, Defendant,
+	JobObserver, Window,
 };
 
 /// Those who can be accused.
@@ -74,6 +75,7 @@ impl Accused<AccountId> for Defendants {
 	fn convict(defendant: &Defendant<AccountId>, conviction: &Conviction<AccountId>) {
 		if let Defendant::Trainer { job, who } = defendant {
 			TaskMarket::convict(*job, who, conviction);
+			Bets::convicted(*job, who, conviction.proven);
 		}
 		<Verification as Audited<_>>::convict(defendant, conviction);
 	}
@@ -91,6 +93,7 @@ impl Accused<AccountId> for Defendants {
 	fn convict_weight() -> Weight {
 		TaskMarket::convict_weight()
 			.saturating_add(<Verification as Audited<AccountId>>::convict_weight())
+			.saturating_add(Bets::convicted_weight())
 	}
 
 	#[cfg(feature = "runtime-benchmarks")]

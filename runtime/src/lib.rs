@@ -33,6 +33,7 @@ extern crate alloc;
 
 pub mod api;
 pub mod apis;
+pub mod bets;
 pub mod configs;
 pub mod court;
 pub mod presets;
@@ -239,4 +240,7 @@ mod runtime {
 
 	#[runtime::pallet_index(32)]
 	pub type Sets = pallet_sets;
+
+	#[runtime::pallet_index(33)]
+	pub type Bets = pallet_bets;
 }

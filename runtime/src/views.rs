@@ -2,13 +2,14 @@
 //! knows.
 
 use crate::{
-	AccountId, Balance, Court, Drilling, Federation, Hashrate, ModelStorage, Reputation, Sets,
-	Swarm, TaskMarket, Tasks, Verification,
+	AccountId, Balance, Bets, Court, Drilling, Federation, Hashrate, ModelStorage, Reputation,
+	Sets, Swarm, TaskMarket, Tasks, Verification,
 };
 use alloc::vec::Vec;
 use trainyard_court::game::Turn;
 use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
+	bets::{BetId, OfferId, Statement},
 	drill::{AssignmentView, ProjectId, ProjectView, UnitOutcome},
 	federation::FederationId,
 	job::Terms,
@@ -147,6 +148,16 @@ pub fn swarms(after: Option<SwarmId>, count: u32) -> Vec<SwarmId> {
 /// Returns the numbers of the sets of jobs on record, at most [`MAX_PAGE`] of those after `after`.
 pub fn job_sets(after: Option<SetId>, count: u32) -> Vec<SetId> {
 	Sets::numbers(after, count.min(MAX_PAGE))
+}
+
+/// Returns the numbers of the offers on a statement, at most [`MAX_PAGE`] of those after `after`.
+pub fn bet_offers(statement: &Statement, after: Option<OfferId>, count: u32) -> Vec<OfferId> {
+	Bets::offers_on(statement, after, count.min(MAX_PAGE))
+}
+
+/// Returns the numbers of the bets that run, at most [`MAX_PAGE`] of those after `after`.
+pub fn bets(offer: Option<OfferId>, after: Option<BetId>, count: u32) -> Vec<BetId> {
+	Bets::bets(offer, after, count.min(MAX_PAGE))
 }
 
 /// Returns peers of a swarm, at most [`MAX_PAGE`] of those after `after`.

@@ -77,7 +77,7 @@ mod benchmarks {
 	#[benchmark]
 	fn offer() {
 		let maker = rich::<T>("maker", 0);
-		let (job, root) = T::Results::make_open(&maker);
+		let (job, root) = T::Results::make_open(&maker).unwrap();
 		let statement = Statement::Result { job, root, late: false };
 
 		#[extrinsic_call]
@@ -89,7 +89,7 @@ mod benchmarks {
 	#[benchmark]
 	fn take() {
 		let (maker, taker) = (rich::<T>("maker", 0), rich::<T>("taker", 0));
-		let (job, root) = T::Results::make_open(&maker);
+		let (job, root) = T::Results::make_open(&maker).unwrap();
 		let statement = Statement::Result { job, root, late: false };
 		Pallet::<T>::do_offer(maker, statement, offered::<T>()).unwrap();
 
@@ -103,7 +103,7 @@ mod benchmarks {
 	#[benchmark]
 	fn withdraw() {
 		let maker = rich::<T>("maker", 0);
-		let (job, root) = T::Results::make_open(&maker);
+		let (job, root) = T::Results::make_open(&maker).unwrap();
 		let statement = Statement::Result { job, root, late: false };
 		Pallet::<T>::do_offer(maker.clone(), statement, offered::<T>()).unwrap();
 		for number in 0..MAX_REPLICAS {

@@ -97,11 +97,11 @@ impl Results<AccountId> for FakeResults {
 	}
 
 	#[cfg(feature = "runtime-benchmarks")]
-	fn make_open(who: &AccountId) -> (JobId, H256) {
+	fn make_open(who: &AccountId) -> Option<(JobId, H256)> {
 		let own = vec![*who];
 		let standing = ResultStanding { own, at_stake: Balance::MAX, stage: ResultStage::Open };
 		Known::mutate(|all| all.insert((JOB, root(), false), standing));
-		(JOB, root())
+		Some((JOB, root()))
 	}
 }
 

@@ -47,6 +47,8 @@ enum Reason {
 	TaskRecord,
 	TaskReplica,
 	TaskChallenge,
+	BetStake,
+	BetRecord,
 }
 
 /// Checks the state of a chain between two blocks.
@@ -85,6 +87,7 @@ fn pallets() -> Result<(), String> {
 	said("federation", Federation::do_try_state())?;
 	said("swarm", Swarm::do_try_state())?;
 	said("sets", Sets::do_try_state())?;
+	said("bets", Bets::do_try_state())?;
 	said("tasks", Tasks::do_try_state())?;
 	said("court", Court::do_try_state())
 }
@@ -141,6 +144,7 @@ fn parts() -> Result<(), String> {
 
 /// What is on hold, as the pallet of balances has it.
 fn held() -> Holds {
+	use pallet_bets::HoldReason as Betting;
 	use pallet_federation::HoldReason as Rounds;
 	use pallet_swarm::HoldReason as Peers;
 	use pallet_task_market::HoldReason as Market;
@@ -177,12 +181,14 @@ fn held() -> Holds {
 				RuntimeHoldReason::Tasks(Computing::Record) => Reason::TaskRecord,
 				RuntimeHoldReason::Tasks(Computing::Replica) => Reason::TaskReplica,
 				RuntimeHoldReason::Tasks(Computing::Challenge) => Reason::TaskChallenge,
+				RuntimeHoldReason::Bets(Betting::Stake) => Reason::BetStake,
+				RuntimeHoldReason::Bets(Betting::Record) => Reason::BetRecord,
 			};
 			add(&mut holds, &who, reason, entry.amount);
 		}
 	}
 	// Ours, and one of the sessions. A further reason needs a line in `recorded` as well.
-	assert_eq!(RuntimeHoldReason::VARIANT_COUNT, 26 + 1);
+	assert_eq!(RuntimeHoldReason::VARIANT_COUNT, 28 + 1);
 	holds
 }
 
@@ -290,6 +296,15 @@ fn recorded() -> Holds {
 	}
 	for (_, who, seal) in pallet_tasks::Seals::<Runtime>::iter() {
 		add(&mut holds, &who, Reason::TaskChallenge, seal.deposit);
+	}
+	for (_, offer) in pallet_bets::Offers::<Runtime>::iter() {
+		add(&mut holds, &offer.maker, Reason::BetStake, offer.left);
+		add(&mut holds, &offer.maker, Reason::BetRecord, offer.record);
+	}
+	for (_, bet) in pallet_bets::Bets::<Runtime>::iter() {
+		add(&mut holds, &bet.maker, Reason::BetStake, bet.makers);
+		add(&mut holds, &bet.taker, Reason::BetStake, bet.takers);
+		add(&mut holds, &bet.taker, Reason::BetRecord, bet.record);
 	}
 	for who in pallet_session::NextKeys::<Runtime>::iter_keys() {
 		// Keys of the genesis cost nothing, also where others are set later.

@@ -1,7 +1,7 @@
 //! What can be benchmarked: our own pallets. Those of the SDK come with weights.
 
 use crate::{
-	Court, Drilling, Federation, Finality, Hashrate, ModelStorage, Reputation, Sets, Stints,
+	Bets, Court, Drilling, Federation, Finality, Hashrate, ModelStorage, Reputation, Sets, Stints,
 	Submissions, Swarm, TaskMarket, Tasks, Verification,
 };
 use alloc::{string::String, vec::Vec};
@@ -22,6 +22,7 @@ frame_benchmarking::define_benchmarks!(
 	[pallet_federation, Federation]
 	[pallet_swarm, Swarm]
 	[pallet_sets, Sets]
+	[pallet_bets, Bets]
 	[pallet_tasks, Tasks]
 );
 

@@ -3,6 +3,7 @@
 pub mod audits;
 #[cfg(feature = "runtime-benchmarks")]
 pub mod benchmarks;
+pub mod bets;
 pub mod court;
 pub mod drilling;
 pub mod federation;

@@ -16,6 +16,7 @@ use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
 	accusation,
 	audit::Findings,
+	bets,
 	blob::{Chunked, CHUNKS_PER_BLOCK, MAX_CHUNK},
 	bundle::{self, Checkpoint, Evaluation},
 	drill::{Mismatch, Template, UnitResult},
@@ -426,6 +427,26 @@ fn samples() -> Vec<RuntimeCall> {
 		pallet_sets::Call::stop { set: 0 },
 		pallet_sets::Call::poke { set: 0 },
 	];
+	let judges = (0..bets::MAX_PANEL as u8).map(|at| AccountId::new([at; 32]));
+	let members = judges.collect::<Vec<_>>().try_into().unwrap();
+	let offered = bets::Offered {
+		side: Some(bets::Side::Right),
+		odds: bets::Odds { maker: 100, taker: 1 },
+		stake: TRY,
+		until: 1,
+		notice: 0,
+		only: Some(who()),
+		panel: Some(bets::Panel { members, threshold: bets::MAX_PANEL, blocks: 1 }),
+	};
+	let statement = bets::Statement::Result { job: 0, root, late: true };
+	let betting = [
+		pallet_bets::Call::offer { statement, offered },
+		pallet_bets::Call::take { offer: 0, side: bets::Side::Wrong, amount: TRY },
+		pallet_bets::Call::withdraw { offer: 0 },
+		pallet_bets::Call::agree { bet: 0, to_maker: Some(TRY) },
+		pallet_bets::Call::judge { offer: 0, judgement: Some(bets::Side::Right) },
+		pallet_bets::Call::settle { bet: 0 },
+	];
 	let all_pieces = || federation::Pieces::truncate_from(pieces_of(root));
 	let slice = federation::PartData {
 		file: JobSpec::example().dataset.file(),
@@ -642,6 +663,7 @@ fn samples() -> Vec<RuntimeCall> {
 	all.extend(federations.into_iter().map(RuntimeCall::from));
 	all.extend(swarms.into_iter().map(RuntimeCall::from));
 	all.extend(job_sets.into_iter().map(RuntimeCall::from));
+	all.extend(betting.into_iter().map(RuntimeCall::from));
 	all.extend(tasks.into_iter().map(RuntimeCall::from));
 	all.extend(court.into_iter().map(RuntimeCall::from));
 	all.push(pallet_reputation::Call::forget { role: Role::Trainer, who: who() }.into());
@@ -683,6 +705,7 @@ fn every_call_of_ours_has_a_weight_and_fits_a_block() {
 	expect("Court", pallet_court::Call::<Runtime>::get_call_names());
 	expect("Swarm", pallet_swarm::Call::<Runtime>::get_call_names());
 	expect("Sets", pallet_sets::Call::<Runtime>::get_call_names());
+	expect("Bets", pallet_bets::Call::<Runtime>::get_call_names());
 	expect("Federation", pallet_federation::Call::<Runtime>::get_call_names());
 	expect("Tasks", pallet_tasks::Call::<Runtime>::get_call_names());
 	expect("Stints", pallet_stints::Call::<Runtime>::get_call_names());

@@ -1,5 +1,6 @@
 //! The court over the real pallets: the result of a real job is challenged, by calls only.
 
+mod bets;
 mod late;
 
 use crate::{

@@ -42,7 +42,7 @@ fn hooks_take_a_small_share_of_a_block() {
 	let (begun, hooks, inherent) = chain.state(|| {
 		let begun = frame_system::BlockWeight::<Runtime>::get().total();
 		let hooks =
-			initialize!(Hashrate TaskMarket Submissions ModelStorage Verification Drilling Court Stints Federation Swarm Sets Tasks Reputation);
+			initialize!(Hashrate TaskMarket Submissions ModelStorage Verification Drilling Court Stints Federation Swarm Sets Tasks Reputation Bets);
 		let inherents: [RuntimeCall; 2] = [
 			pallet_timestamp::Call::set { now: 0 }.into(),
 			pallet_finality::Call::note_final { height: 0 }.into(),

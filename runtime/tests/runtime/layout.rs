@@ -42,6 +42,7 @@ fn pallet_indices() {
 			(30, "Tasks"),
 			(31, "Reputation"),
 			(32, "Sets"),
+			(33, "Bets"),
 		]
 	);
 }
@@ -153,6 +154,10 @@ fn call_indices() {
 		["open", "cancel", "propose", "refute", "refute_piece", "poke"]
 	);
 	assert_eq!(calls::<pallet_sets::Call<Runtime>>(), ["open", "show", "stop", "poke"]);
+	assert_eq!(
+		calls::<pallet_bets::Call<Runtime>>(),
+		["offer", "take", "withdraw", "agree", "judge", "settle"]
+	);
 	assert_eq!(
 		calls::<pallet_swarm::Call<Runtime>>(),
 		[

@@ -28,7 +28,7 @@ fn act(what: u8, who: u8, which: u8, seed: u32) {
 			let offered = Offered {
 				stake: Balance::from(seed % 5_000),
 				notice: seed % 7,
-				panel: (seed % 4 > 0).then(panel),
+				panel: (!seed.is_multiple_of(4)).then(panel),
 				until: System::block_number() + seed % 90,
 				..offered(sides[(seed / 7) as usize % 3], seed % 13, 1 + seed % 5)
 			};
@@ -41,11 +41,11 @@ fn act(what: u8, who: u8, which: u8, seed: u32) {
 			let _ = Betting::withdraw(signed(who), which);
 		}
 		8 => {
-			let word = (seed % 3 > 0).then_some(amount / 200 * 100);
+			let word = (!seed.is_multiple_of(3)).then_some(amount / 200 * 100);
 			let _ = Betting::agree(signed(who), which, word);
 		}
 		9 => {
-			let judgement = (seed % 3 > 0).then(|| side(seed));
+			let judgement = (!seed.is_multiple_of(3)).then(|| side(seed));
 			let _ = Betting::judge(signed(JUDGES[seed as usize % 3]), which, judgement);
 		}
 		10 => {
@@ -55,11 +55,11 @@ fn act(what: u8, who: u8, which: u8, seed: u32) {
 			Betting::convicted(JOB, &who, seed.is_multiple_of(2));
 			stage(ResultStage::Known);
 		}
-		12 if seed % 5 == 0 => {
+		12 if seed.is_multiple_of(5) => {
 			let all = [Outcome::Right, Outcome::Wrong, Outcome::Forfeited, Outcome::Unknown];
 			over(all[(seed / 5) as usize % 4]);
 		}
-		13 if seed % 5 == 0 => Known::set(Default::default()),
+		13 if seed.is_multiple_of(5) => Known::set(Default::default()),
 		14 => stage(ResultStage::Open),
 		_ => pass(seed % 15),
 	}

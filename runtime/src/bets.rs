@@ -1,0 +1,127 @@
+//! What became of results on which somebody bets: a router, since no pallet imports another.
+//!
+//! The market knows what became of each replica, submissions what it revealed, the court whom it convicts, and bets
+//! remember how that was.
+
+use crate::{AccountId, Balance, BlockNumber, Runtime, TaskMarket};
+use alloc::vec::Vec;
+use frame_support::weights::Weight;
+use pallet_submissions::Rounds;
+use pallet_task_market::{Guilty, Job, Jobs, Lates};
+use trainyard_protocol::{
+	bets::{self, Delivered, Outcome, BURNED},
+	fees,
+	job::{JobState, MAX_AUDIT_ROUNDS, MAX_REPLICAS},
+	JobId, H256,
+};
+use trainyard_traits::{ResultStage, ResultStanding, Results};
+
+/// Results of jobs of the market.
+pub struct JobResults;
+
+/// Returns what a trainer of a job loses for good where its result is convicted, if all others who have a part of it
+/// are its friends: of what is not for the submitter's costs of checking a half is burned, of the whole deposit before
+/// the settlement and of what is locked after it.
+fn at_stake(job: &Job<AccountId>, late: bool) -> Balance {
+	let lost = match late {
+		true => fees::locked_for_late_proof(job.quote.deposit),
+		false => {
+			let seats = Balance::from(job.terms.verifiers).saturating_mul(MAX_AUDIT_ROUNDS.into());
+			let costs = job.terms.audit_fee.saturating_mul(seats);
+			job.quote.deposit.saturating_sub(costs).saturating_sub(job.quote.storage)
+		}
+	};
+	lost / BURNED
+}
+
+/// Returns when the first of these trainers was convicted, if one was.
+fn first_convicted(job: JobId, own: &[AccountId]) -> Option<BlockNumber> {
+	let convicted = own.iter().filter_map(|who| crate::Bets::conviction(job, who));
+	convicted.map(|convicted| convicted.at).min()
+}
+
+/// Returns what became of a statement about a job that is over.
+fn decided(id: JobId, job: &Job<AccountId>, own: &[AccountId], late: bool) -> ResultStage {
+	let delivered = job.replicas.iter().map(|replica| Delivered {
+		own: own.contains(&replica.trainer),
+		group: replica.result,
+		fate: replica.fate,
+		proven: crate::Bets::conviction(id, &replica.trainer).is_some_and(|by| by.proven),
+	});
+	let delivered: Vec<_> = delivered.collect();
+	let outcome = bets::outcome(&delivered, late);
+	// A conviction may have been without consequence: of an account, or later than what was settled.
+	let by_court = matches!(outcome, Outcome::Wrong | Outcome::Forfeited);
+	ResultStage::Over { outcome, convicted: first_convicted(id, own).filter(|_| by_court) }
+}
+
+impl Results<AccountId> for JobResults {
+	fn standing(id: JobId, root: &H256, late: bool) -> Option<ResultStanding<AccountId>> {
+		let job = Jobs::<Runtime>::get(id)?;
+		let round = Rounds::<Runtime>::get(id)?;
+		let entries = round.entries.into_iter();
+		let own = entries.filter(|entry| {
+			entry.reveal.as_ref().is_some_and(|reveal| reveal.bundle_root == *root)
+		});
+		let own: Vec<AccountId> = own.map(|entry| entry.trainer).collect();
+		if own.is_empty() {
+			return None;
+		}
+		let stage = match job.state {
+			JobState::Auditing => {
+				match own.iter().any(|who| Guilty::<Runtime>::contains_key(id, who)) {
+					true => ResultStage::Known,
+					false => ResultStage::Open,
+				}
+			}
+			JobState::Ended(_) => match Lates::<Runtime>::get(id).filter(|_| late) {
+				Some(time) => {
+					let stands =
+						|who: &AccountId| time.trainers.iter().any(|locked| locked.who == *who);
+					match TaskMarket::now() <= time.until && own.iter().all(stands) {
+						true => ResultStage::Open,
+						false => ResultStage::Known,
+					}
+				}
+				None => decided(id, &job, &own, late),
+			},
+			_ => ResultStage::Awaited,
+		};
+		Some(ResultStanding { own, at_stake: at_stake(&job, late), stage })
+	}
+
+	fn standing_weight() -> Weight {
+		// The job, its round, its time for late proof, and of each trainer whether and how it was convicted.
+		let reads = u64::from(MAX_REPLICAS).saturating_mul(2).saturating_add(3);
+		<Runtime as frame_system::Config>::DbWeight::get().reads(reads)
+	}
+
+	#[cfg(feature = "runtime-benchmarks")]
+	fn make_open(who: &AccountId) -> Option<(JobId, H256)> {
+		use pallet_submissions::{Entry, Phase, Round};
+		use trainyard_court::Case;
+		use trainyard_program::spec::JobSpec;
+		use trainyard_protocol::{
+			job::{Reveal, WorkResult},
+			Text,
+		};
+		use trainyard_traits::Charged;
+		let root = H256::repeat_byte(1);
+		let spec = JobSpec::example().check().ok()?;
+		let segments = spec.segments();
+		let (true_root, model_root, diverged) = (root, root, false);
+		let result = WorkResult { bundle_root: root, true_root, model_root, segments, diverged };
+		let case = Case { spec, seed: H256::zero() };
+		let job = TaskMarket::make_accused(&Charged { case, result, results: 1 }, who);
+		let location = Text::new("http://127.0.0.1:8600")?;
+		let bundle_root = root;
+		let reveal = Reveal { bundle_root, true_root, model_root, segments, diverged, location };
+		let commitment = Some(H256::zero());
+		let entry = Entry { trainer: who.clone(), commitment, reveal: Some(reveal) };
+		let entries = alloc::vec![entry].try_into().ok()?;
+		let (phase, least_segments, most_segments) = (Phase::Closed, segments, segments);
+		let round = Round { phase, entries, least_segments, most_segments };
+		Rounds::<Runtime>::insert(job, round);
+		Some((job, root))
+	}
+}
