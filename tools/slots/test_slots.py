@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 import attacks
+import bets
 import court
 import exact
 import seeds
@@ -360,6 +361,17 @@ def test_the_record_of_the_court_has_its_numbers():
                 assert got.strip() == cell.strip(), (name, got, cell, line)
     for sentence in court.sentences():
         assert sentence in text, sentence
+
+
+def test_odds_that_lower_seats_can_be_bought():
+    """Bets with itself cost a cheat nothing and bring something, whatever it faked; a stake that stands loses more
+    where one in a hundred finds it; and the page has the table."""
+    for faked, three, two, brings, even in bets.rows():
+        assert three > two and brings > 0
+        assert 0.01 * bets.STAKES[-1] > brings and even[-1] < 0.01, faked
+        assert sorted(even, reverse=True) == even
+    text = (court.RECORD.parent.parent / "bets.md").read_text(encoding="utf-8")
+    assert bets.table() in text
 
 
 def test_ground_keys_equal_a_simulation():
