@@ -23,6 +23,7 @@
 
 pub mod amount;
 mod babe;
+pub mod bets;
 pub mod blobs;
 pub mod books;
 pub mod calls;

@@ -1,6 +1,7 @@
 //! The commands that talk to a chain.
 
 mod authority;
+mod bet;
 mod certificate;
 mod dispute;
 mod federate;
@@ -31,6 +32,7 @@ use crate::{
 };
 use anyhow::{bail, Context};
 use authority::{Authority, Deregister};
+use bet::BetCommand;
 use certificate::Certificate;
 use clap::Subcommand;
 use dispute::DisputeCommand;
@@ -78,6 +80,9 @@ pub enum ChainCommand {
 	/// Trains one model among peers that nobody coordinates, and is paid for what makes it better
 	#[command(subcommand)]
 	Swarm(Box<swarm::SwarmCommand>),
+	/// Stakes money on whether a result is right, at odds; takes, ends and shows such bets
+	#[command(subcommand)]
+	Bet(Box<BetCommand>),
 	/// Trains jobs from the market; goes on after a restart
 	Trainer(OnDevice<TrainerArgs>),
 	/// Checks results that it is drawn for; goes on after a restart
@@ -219,6 +224,7 @@ impl ChainCommand {
 			Self::Federate(args) => args.run().await,
 			Self::Sweep(args) => args.run().await,
 			Self::Swarm(command) => command.run().await,
+			Self::Bet(command) => command.run().await,
 			Self::Trainer(role) => role.run(|_| None, trainer::run).await,
 			Self::Verifier(role) => role.run(|_| None, verifier::run).await,
 			Self::Whistleblower(role) => role.run(|_| None, whistleblower::run).await,
@@ -403,6 +409,20 @@ mod tests {
 			 --iroh-listen 127.0.0.1:0 --allow-private-locations --json",
 			"x swarm run 3 --suri //Bob --dir d --iroh-relay https://relay.example",
 			"x swarm join 3 --suri //Bob --dir d --roles data",
+			"x bet offer --job 7 --side right --odds 100:1 --stake 500 --blocks 2400 --notice 600 --suri //Alice",
+			"x bet offer --job 7 --late --odds 1:20 --stake 100 --only //Bob --panel //Eve //Dave --threshold 2 \
+			 --panel-blocks 10 --suri //Alice",
+			"x bet offer --words 5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f --side wrong \
+			 --odds 1:1 --stake 1 --panel //Eve --suri //Alice",
+			"x bet take 3 --side wrong --stake 5 --suri //Bob",
+			"x bet withdraw 3 --suri //Alice",
+			"x bet agree 2 --to-maker 1.5 --suri //Bob",
+			"x bet agree 2 --take-back --suri //Bob",
+			"x bet judge 3 --says unknown --suri //Eve",
+			"x bet settle 2 --suri //Bob",
+			"x bet show --job 7 --age 100 --notice 600 --loss 100 --cost 1 --json",
+			"x bet show --offer 3",
+			"x bet show --bet 2 --json",
 			"x swarm show",
 			"x swarm show 3 --json",
 			"x swarm debts 3 --dir d --json",
@@ -493,6 +513,16 @@ mod tests {
 		for line in [
 			"x offer --suri //Alice",
 			"x federate --suri //Alice",
+			"x bet",
+			"x bet offer --side right --odds 100:1 --stake 500 --suri //Alice",
+			"x bet offer --job 7 --odds 100 --stake 500 --suri //Alice",
+			"x bet offer --job 7 --odds 1:1 --stake 1 --threshold 2 --suri //Alice",
+			"x bet take 3 --stake 5 --suri //Bob",
+			"x bet agree 2 --suri //Bob",
+			"x bet agree 2 --to-maker 1 --take-back --suri //Bob",
+			"x bet show",
+			"x bet show --job 7 --loss 100",
+			"x bet show --offer 3 --bet 2",
 			"x swarm",
 			"x swarm run 3",
 			"x swarm run 3 --dir d --roles cook",
