@@ -8,7 +8,7 @@ mod uploading;
 pub use downloading::{download, Fetched, Got};
 pub use outline::Outline;
 pub use storing::{store, store_chunks};
-pub use uploading::{cost, upload, Cost, Progress, Report, Settings, Source};
+pub use uploading::{cost, cost_of, upload, Cost, Progress, Report, Settings, Source};
 
 use super::{Chain, ChainError, TxError};
 use futures::{stream, Stream, StreamExt, TryStreamExt};

@@ -26,14 +26,14 @@ test('what nobody says of a task follows from the bounds', () => {
 		deposit: 900n,
 		audit: 100,
 		auditFee: 40_000n,
-		apply: 10n,
+		apply: 30n,
 		compute: 15n,
 		reveal: 10n,
 		challenge: 40n,
 	});
 	assert.equal(taskTerms(spec, BOUNDS, { reward: 50n, audit: 1_000 }).deposit, 100n);
 	const map = { form: { map: 100_000, record: 60 }, limits: LIMITS };
-	assert.equal(taskTerms(map, BOUNDS, { reward: 50n }).reveal, 17n);
+	assert.equal(taskTerms(map, BOUNDS, { reward: 50n }).reveal, 31n);
 });
 
 test('a task is described as it stands', () => {

@@ -239,6 +239,13 @@ impl<T: Config> Pallet<T> {
 		Ok(())
 	}
 
+	/// Fails where no step of this dispute waits to be executed.
+	pub(crate) fn ensure_executing(id: TaskId, number: u32) -> Result<(), Error<T>> {
+		let dispute = Disputes::<T>::get(id, number).ok_or(Error::<T>::NoSuchDispute)?;
+		ensure!(matches!(dispute.stage, Stage::Executing { .. }), Error::<T>::NotExecuting);
+		Ok(())
+	}
+
 	/// Executes the step that is in dispute. Returns the weight of what was executed.
 	pub(crate) fn do_execute(
 		id: TaskId,

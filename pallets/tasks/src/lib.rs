@@ -66,7 +66,10 @@ pub mod pallet {
 	use super::{Task, *};
 	use alloc::boxed::Box;
 	use frame_support::{
-		dispatch::PostDispatchInfo, pallet_prelude::*, traits::fungible, weights::Weight,
+		dispatch::{PostDispatchInfo, WithPostDispatchInfo},
+		pallet_prelude::*,
+		traits::fungible,
+		weights::Weight,
 	};
 	use frame_system::pallet_prelude::*;
 	use trainyard_pallet_support::agenda::Clock;
@@ -424,6 +427,9 @@ pub mod pallet {
 			path: Path,
 		) -> DispatchResultWithPostInfo {
 			ensure_signed(origin)?;
+			// Both sides may bring it: who comes second pays for no execution.
+			Self::ensure_executing(task, dispute)
+				.map_err(|error| error.with_weight(T::WeightInfo::execute()))?;
 			let weight = Self::do_execute(task, dispute, &brought, &path)?;
 			let actual = T::WeightInfo::execute().saturating_add(weight);
 			Ok(PostDispatchInfo { actual_weight: Some(actual), pays_fee: Pays::Yes })

@@ -211,7 +211,7 @@ pub enum TaskFault {
 	/// reward times `(1 - p) / p`, so that who expects nothing but audits has no gain from a false claim.
 	Deposit,
 	/// A period is as long as the chain says, computing has the blocks that all fuel takes, and showing claims those
-	/// in which all records of a map are stored.
+	/// in which all records of a map are stored, of as many claims as there can be.
 	Blocks,
 	/// An amount exceeds the range of amounts.
 	Overflow,
@@ -223,7 +223,7 @@ impl fmt::Display for TaskFault {
 			Self::Module => "a module has 1 byte to 64 KiB",
 			Self::Input => "the input has 1 byte at least and fits in a state",
 			Self::Steps => "there are 1 to 2,097,151 steps",
-			Self::Count => "there is an index, and all records are less than 4 GiB",
+			Self::Count => "a map has 1 index at least, and all its records are less than 4 GiB",
 			Self::Record => "a record has 1 byte at least and no more than a state",
 			Self::State => "a state has 64 KiB at most",
 			Self::Fuel => "a step has fuel, and no more than the chain allows",
@@ -351,6 +351,8 @@ impl TaskTerms {
 		let needed = spec.fuel().div_ceil(u128::from(bounds.block_fuel).max(1));
 		let bytes = spec.records().unwrap_or(0);
 		let stored = bytes.div_ceil(u64::from(bounds.block_bytes).max(1));
+		// Each replica and an auditor may claim something else, and all of that is stored.
+		let stored = stored.saturating_mul(u64::from(self.replicas).saturating_add(1));
 		let fits = all.iter().all(|blocks| range.contains(blocks))
 			&& (bounds.window.max(bounds.least)..=bounds.most).contains(&self.challenge)
 			&& u128::from(self.compute) >= needed

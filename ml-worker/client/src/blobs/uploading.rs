@@ -13,7 +13,7 @@ mod plan;
 pub use board::Source;
 
 use super::BlobError;
-use crate::{calls, BlobView, ChainError, Head, Refusal, Transactor, TxError};
+use crate::{calls, BlobView, Chain, ChainError, Head, Refusal, Transactor, TxError};
 use board::{registration, Board, Desk, Look};
 use futures::{stream, StreamExt};
 use plan::{Plan, Turn};
@@ -137,6 +137,45 @@ pub struct Cost {
 	pub fees: Balance,
 }
 
+/// Returns deposit and rent of a blob of `size` bytes that is kept for this `period`.
+async fn held(
+	chain: &Chain,
+	size: u64,
+	period: Option<u32>,
+) -> Result<(Balance, Balance), ChainError> {
+	let constant = async |name: &str| -> Result<Balance, ChainError> {
+		let value = chain.constant("ModelStorage", name).await?;
+		value.ok_or_else(|| ChainError::Unreadable {
+			method: format!("ModelStorage.{name}"),
+			reason: "the runtime has no such constant".into(),
+		})
+	};
+	let bytes = constant("DepositPerByte").await?.saturating_mul(size.into());
+	let deposit = constant("DepositBase").await?.saturating_add(bytes);
+	let blocks = match period {
+		Some(period) => period,
+		None => u32::try_from(constant("Retention").await?).unwrap_or(u32::MAX),
+	};
+	Ok((deposit, retention::rent(constant("RentPerKib").await?, size, blocks)))
+}
+
+/// Returns what it would cost to store a new blob of `size` bytes whose content is not known yet, and to keep it for a
+/// month.
+///
+/// # Errors
+///
+/// As of [`cost`].
+pub async fn cost_of(sender: &Transactor, size: u64) -> Result<Cost, BlobError> {
+	let (deposit, rent) = held(sender.chain(), size, None).await?;
+	let form = sender.form().await?;
+	let bytes = vec![0; blob::chunk_size_at(size, 0).unwrap_or_default() as usize];
+	let chunks = blob::chunk_count(size).unwrap_or(u32::MAX);
+	let proof = vec![H256::zero(); chunks.checked_ilog2().unwrap_or_default() as usize + 1];
+	let upload = calls::upload_chunk(&H256::zero(), 0, &proof, &bytes);
+	let each = sender.fee(&form, &upload).await?;
+	Ok(Cost { deposit, rent, fees: each.saturating_mul(Balance::from(chunks).saturating_add(1)) })
+}
+
 /// Returns what it would cost to store the blob of this outline, of which `missing` chunks are not on
 /// chain, and to keep it for this `period`. Fees are those of the present blocks; they rise where blocks are full.
 ///
@@ -156,22 +195,9 @@ pub async fn cost(
 	let (light, heavy): (Vec<u32>, Vec<u32>) =
 		missing.into_iter().partition(|index| same.contains(index));
 	let form = sender.form().await?;
-	let constant = async |name: &str| -> Result<Balance, ChainError> {
-		let value = chain.constant("ModelStorage", name).await?;
-		value.ok_or_else(|| ChainError::Unreadable {
-			method: format!("ModelStorage.{name}"),
-			reason: "the runtime has no such constant".into(),
-		})
-	};
 	let mut cost = Cost { deposit: 0, rent: 0, fees: 0 };
 	if view.is_none() {
-		let bytes = constant("DepositPerByte").await?.saturating_mul(outline.size().into());
-		cost.deposit = constant("DepositBase").await?.saturating_add(bytes);
-		let blocks = match period {
-			Some(period) => period,
-			None => u32::try_from(constant("Retention").await?).unwrap_or(u32::MAX),
-		};
-		cost.rent = retention::rent(constant("RentPerKib").await?, outline.size(), blocks);
+		(cost.deposit, cost.rent) = held(chain, outline.size(), period).await?;
 		cost.fees = sender.fee(&form, &registration(outline, period, parent)).await?;
 	}
 	let mut add = |count: usize, fee: Balance| {

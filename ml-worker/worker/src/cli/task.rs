@@ -230,8 +230,8 @@ impl Run {
 			saved::remove(&keep)?;
 		}
 		self.print(&finished, &display, begun.elapsed());
-		// Whoever asks for a result and gets a fault should notice.
-		let failed = finished.output.is_err();
+		// Whoever asks for a result and gets a fault, or records that say nothing, should notice.
+		let failed = finished.output.is_err() || finished.faults > 0 || too_long(&finished) > 0;
 		Ok(if failed { ExitCode::from(2) } else { ExitCode::SUCCESS })
 	}
 
@@ -284,6 +284,10 @@ impl Run {
 		} else if finished.faults > 0 {
 			println!("faults       {} of {units} indices", finished.faults);
 		}
+		let long = too_long(finished);
+		if long > 0 {
+			println!("too long     {long} of {units} results have more bytes than a record: raise --record");
+		}
 		let name = if finished.trace.is_some() { "trace root " } else { "root       " };
 		println!("{name}  {:?}", finished.claim.root);
 		let each = finished.fuel / u128::from(units.max(1));
@@ -310,6 +314,15 @@ impl Run {
 		let leaves = trace.nodes(0, 0..trace.count());
 		leaves.iter().position(|other| *other == leaf).unwrap_or_default() as u32
 	}
+}
+
+/// Returns how many results of a map are longer than a record.
+fn too_long(finished: &Finished) -> usize {
+	let (Form::Map { most, .. }, Ok(records)) = (finished.spec.form, &finished.output) else {
+		return 0;
+	};
+	let none = trainyard_task::state::record(Ok(&vec![0; most as usize + 1]), most);
+	records.chunks(none.len()).filter(|record| **record == *none).count()
 }
 
 /// Returns the leaves of a trace, one after the other.

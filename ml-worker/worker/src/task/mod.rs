@@ -28,7 +28,7 @@ pub fn work(fuel: u128) -> Option<trainyard_program::units::MicroUt> {
 #[derive(Debug, thiserror::Error)]
 pub enum TaskError {
 	/// The module is refused.
-	#[error("the module cannot be that of a task: {0}")]
+	#[error("the module, with these limits, cannot be that of a task")]
 	Refused(#[from] Refused),
 	/// This machine fails.
 	#[error(transparent)]
@@ -40,7 +40,7 @@ pub enum TaskError {
 	#[error("this cannot be a task: {0}")]
 	Rule(trainyard_task::spec::TaskFault),
 	/// Threads cannot be started.
-	#[error("cannot start threads: {0}")]
+	#[error("cannot start threads")]
 	Threads(#[from] rayon::ThreadPoolBuildError),
 	/// A file cannot be read or written.
 	#[error(transparent)]

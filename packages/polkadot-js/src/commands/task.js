@@ -15,7 +15,9 @@ const INLINE = 4 * 1024;
 const PRICED_FUEL = 1_000_000n;
 /** Bytes of a record before its output. */
 const RECORD_HEAD = 4n;
-/** Blocks of a period, where nobody says otherwise and nothing needs more. */
+/** Blocks for applications, where nobody says otherwise. */
+const APPLY_BLOCKS = 30n;
+/** Blocks of another period, where nobody says otherwise and nothing needs more. */
 const SOME_BLOCKS = 10n;
 
 /** How the chain names some bytes. */
@@ -58,9 +60,9 @@ export function taskTerms({ form, limits }, bounds, offer) {
 		deposit: offer.deposit ?? most(deterrent, BigInt(bounds.deposit)),
 		audit,
 		auditFee: offer.auditFee ?? ceil(fuel, PRICED_FUEL) * BigInt(bounds.fuelPrice),
-		apply: offer.apply ?? some,
+		apply: offer.apply ?? most(BigInt(bounds.least), APPLY_BLOCKS),
 		compute: offer.compute ?? ceil(fuel, BigInt(bounds.blockFuel)) + some,
-		reveal: offer.reveal ?? ceil(records, BigInt(bounds.blockBytes)) + some,
+		reveal: offer.reveal ?? ceil(records, BigInt(bounds.blockBytes)) * BigInt(replicas + 1) + some,
 		challenge: offer.challenge ?? most(BigInt(bounds.window), BigInt(bounds.least)),
 	};
 }

@@ -114,11 +114,11 @@ fn steps_are_not_refuted_and_maps_not_challenged() {
 fn long_records_are_opened_in_blobs() {
 	run(|| {
 		let form = Form::Map { count: 400, most: 60 };
-		// 25,600 bytes take 26 blocks beyond the least.
-		let short = Box::new(TaskTerms { reveal: BOUNDS.least + 25, ..rarely() });
+		// 25,600 bytes take 26 blocks beyond the least, and so do those of an auditor.
+		let short = Box::new(TaskTerms { replicas: 1, reveal: BOUNDS.least + 51, ..rarely() });
 		let posted = Tasking::post(signed(SUBMITTER), Box::new(spec(form)), short);
 		assert_noop!(posted, Tasking::invalid(TaskFault::Blocks));
-		let id = computing(form, TaskTerms { reveal: BOUNDS.least + 26, ..rarely() }, &[11]);
+		let id = computing(form, TaskTerms { reveal: BOUNDS.least + 52, ..rarely() }, &[11]);
 		let liar = map_of((400, 60), &[399]);
 		assert!(liar.output.as_ref().unwrap().len() > 25_000);
 		deliver(id, &[(11, &liar)], None);

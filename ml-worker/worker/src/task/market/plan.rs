@@ -24,8 +24,11 @@ pub struct Policy {
 	pub apply: bool,
 	/// Whether it computes tasks of others whose claims stand, and challenges false ones.
 	pub check: bool,
-	/// Whether it challenges at all.
+	/// Whether it challenges false claims of tasks of others.
 	pub challenge: bool,
+	/// Whether it challenges false claims beside its own: nobody puts claims of a map in dispute, and where several stand
+	/// all lose their deposits.
+	pub defend: bool,
 	/// Least reward for a ut.
 	pub min_price: Balance,
 	/// Largest deposit of a replica.
@@ -99,11 +102,15 @@ pub fn is_busy(view: &TaskView, me: &AccountId32) -> bool {
 	computes && takes_part(view, me)
 }
 
+/// Returns the most bytes that its output can have.
+pub fn most_output(view: &TaskView) -> u64 {
+	view.spec.records().unwrap_or(view.spec.limits.state.into())
+}
+
 /// Returns whether a task is one for which an account with this policy applies.
 pub fn is_wanted(view: &TaskView, me: &AccountId32, policy: &Policy) -> bool {
-	let spec = &view.spec;
-	let work = crate::task::work(spec.fuel());
-	let output = spec.records().unwrap_or(spec.limits.state.into());
+	let work = crate::task::work(view.spec.fuel());
+	let output = most_output(view);
 	policy.apply
 		&& view.submitter != *me
 		&& !view.applicants.contains(me)
@@ -119,7 +126,7 @@ pub fn is_wanted(view: &TaskView, me: &AccountId32, policy: &Policy) -> bool {
 /// Returns whether an account with this policy computes a task of others to see whether a claim is false.
 fn is_checked(view: &TaskView, policy: &Policy) -> bool {
 	let work = crate::task::work(view.spec.fuel());
-	let output = view.spec.records().unwrap_or(view.spec.limits.state.into());
+	let output = most_output(view);
 	policy.check
 		&& output <= policy.max_output
 		&& work.is_some_and(|work| work <= policy.max_ut)
@@ -169,7 +176,8 @@ pub fn moves(
 			None => Vec::new(),
 			Some(own) => {
 				let mut all = in_disputes(view, own);
-				if policy.challenge && now < until {
+				let may = if seat.is_some() { policy.defend } else { policy.challenge };
+				if may && now < until {
 					all.extend(challenges(view, own));
 				}
 				all
@@ -252,6 +260,7 @@ mod tests {
 		apply: true,
 		check: false,
 		challenge: true,
+		defend: true,
 		min_price: 1_000_000,
 		max_deposit: 1_000,
 		max_ut: 1_000_000,
@@ -392,6 +401,11 @@ mod tests {
 		let mut map = view(MAP, Phase::Challenging { until: 30 });
 		map.claims = vec![(own.clone(), false), (claim(8), false)];
 		assert_eq!(moves(&map, &me, Some(&own), &POLICY, 9), [Move::Challenge { claim: 1 }]);
+		map.replicas = vec![replica(2, true, Some(0))];
+		let defends = Policy { challenge: false, ..POLICY };
+		assert_eq!(moves(&map, &me, Some(&own), &defends, 9), [Move::Challenge { claim: 1 }]);
+		let neither = Policy { defend: false, ..POLICY };
+		assert_eq!(moves(&map, &me, Some(&own), &neither, 9), []);
 	}
 
 	#[test]

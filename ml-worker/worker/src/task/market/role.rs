@@ -30,7 +30,8 @@ pub struct TaskWorkArgs {
 	/// Compute tasks of others, too, while their claims can be challenged, and challenge false ones
 	#[arg(long)]
 	check: bool,
-	/// Challenge nobody
+	/// Challenge no claims of tasks of others. What it computed for pay it defends: of a map, where several claims stand,
+	/// all lose their deposits
 	#[arg(long, conflicts_with = "check")]
 	no_challenge: bool,
 	/// Least reward for one ut of fuel (in TRY)
@@ -66,6 +67,7 @@ impl TaskWorkArgs {
 			check: self.check,
 			// Who cheats would challenge the truth.
 			challenge: !self.no_challenge && self.test_only_cheat.is_none(),
+			defend: self.test_only_cheat.is_none(),
 			min_price: self.min_price,
 			max_deposit: self.max_deposit,
 			max_ut: self.max_ut,

@@ -11,6 +11,9 @@ use trainyard_task::{
 	Form,
 };
 
+/// What is said of a claim that is out.
+const OUT: &str = ", out: convicted, or its output was not stored in time";
+
 /// Returns where a task stands, in words.
 pub fn phase(view: &TaskView) -> String {
 	match &view.phase {
@@ -79,7 +82,7 @@ fn computes(view: &TaskView, one: &ReplicaView) -> String {
 		(Some(claim), _) => {
 			let convicted =
 				view.claims.get(usize::from(claim)).is_some_and(|(_, convicted)| *convicted);
-			format!("{}, claim {claim}{}", one.who, if convicted { ", convicted" } else { "" })
+			format!("{}, claim {claim}{}", one.who, if convicted { OUT } else { "" })
 		}
 		(None, Some(_)) => format!("{}, has committed", one.who),
 		(None, None) => one.who.to_string(),
@@ -131,7 +134,7 @@ pub fn lines(view: &TaskView) -> String {
 		add("auditor", computes(view, auditor));
 	}
 	for (number, (claim, convicted)) in view.claims.iter().enumerate() {
-		let convicted = if *convicted { ", convicted" } else { "" };
+		let convicted = if *convicted { OUT } else { "" };
 		add(
 			&format!("claim {number}"),
 			format!("{:?}, {}{convicted}", claim.root, output_text(&claim.output)),

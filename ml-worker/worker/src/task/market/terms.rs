@@ -5,7 +5,9 @@ use trainyard_client::tasks::Bounds;
 use trainyard_protocol::job::{Balance, BlockNumber};
 use trainyard_task::{spec::TaskFault, TaskSpec, TaskTerms};
 
-/// Blocks for applications, and beside those that are needed for storing, where nobody says another number.
+/// Blocks for applications, where nobody says another number: workers fetch the module and try it first.
+const APPLY_BLOCKS: BlockNumber = 30;
+/// Blocks for computing and for storing beside those that are needed, where nobody says another number.
 const SOME_BLOCKS: BlockNumber = 10;
 
 /// What who posts a task says of it. What it does not say follows from the chain's bounds.
@@ -54,6 +56,8 @@ impl Offer {
 		let needed = spec.fuel().div_ceil(u128::from(bounds.block_fuel).max(1));
 		let needed = BlockNumber::try_from(needed).map_err(|_| TaskFault::Blocks)?;
 		let stored = spec.records().unwrap_or(0).div_ceil(u64::from(bounds.block_bytes).max(1));
+		// Each replica and an auditor may claim something else.
+		let stored = stored.saturating_mul(u64::from(self.replicas).saturating_add(1));
 		let stored = BlockNumber::try_from(stored).map_err(|_| TaskFault::Blocks)?;
 		let some = bounds.least.max(SOME_BLOCKS);
 		let terms = TaskTerms {
@@ -62,7 +66,7 @@ impl Offer {
 			deposit: self.deposit.unwrap_or(deterrent.max(bounds.deposit)),
 			audit: self.audit,
 			audit_fee: self.audit_fee.unwrap_or(TaskTerms::least_audit_fee(spec, bounds)),
-			apply: self.apply.unwrap_or(some),
+			apply: self.apply.unwrap_or(bounds.least.max(APPLY_BLOCKS)),
 			compute: self.compute.unwrap_or(needed.saturating_add(some).min(bounds.most)),
 			reveal: self.reveal.unwrap_or(stored.saturating_add(some).min(bounds.most)),
 			challenge: self.challenge.unwrap_or(bounds.window.max(bounds.least)),
@@ -103,7 +107,7 @@ mod tests {
 		let spec = spec(Form::Step { steps: 20_000 });
 		let terms = offer.terms(&spec, &BOUNDS).unwrap();
 		assert_eq!((terms.reward, terms.deposit, terms.audit_fee), (50, 900, 40_000));
-		assert_eq!((terms.apply, terms.compute, terms.reveal, terms.challenge), (10, 15, 10, 40));
+		assert_eq!((terms.apply, terms.compute, terms.reveal, terms.challenge), (30, 15, 10, 40));
 		let certain = Offer { audit: 1_000, ..offer };
 		assert_eq!(certain.terms(&spec, &BOUNDS).unwrap().deposit, 100, "the chain's least");
 		// 20,000 steps of a million units are 1.481482 ut, rounded up.
@@ -115,7 +119,7 @@ mod tests {
 	fn records_have_time_to_be_stored() {
 		let offer = Offer { reward: Some(50), replicas: 1, audit: 100, ..Offer::default() };
 		let spec = spec(Form::Map { count: 100_000, most: 60 });
-		assert_eq!(offer.terms(&spec, &BOUNDS).unwrap().reveal, 17);
+		assert_eq!(offer.terms(&spec, &BOUNDS).unwrap().reveal, 24);
 	}
 
 	#[test]

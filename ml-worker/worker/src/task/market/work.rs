@@ -27,7 +27,8 @@ use std::{
 };
 use tokio::sync::Semaphore;
 use trainyard_client::{
-	amount, blobs,
+	amount,
+	blobs::{self, Cost},
 	tasks::{self as calls, TaskView},
 	Chain, ChainError, Head, Transactor,
 };
@@ -36,7 +37,7 @@ use trainyard_task::{
 	claim::{commitment, digest, refutation},
 	spec::MAX_INLINE,
 	views::Phase,
-	Claim, File, Form, StateId, TaskId,
+	Claim, File, Form, StateId, TaskId, TaskSpec,
 };
 
 impl From<TaskError> for Failure {
@@ -90,6 +91,7 @@ impl Settings {
 			apply: false,
 			check: false,
 			challenge: true,
+			defend: true,
 			min_price: 0,
 			max_deposit: 0,
 			max_ut: 0,
@@ -98,6 +100,34 @@ impl Settings {
 		};
 		Self { policy, reserve: 0, threads: 0, cheat: None, role }
 	}
+}
+
+/// Part of a replica's deposit that a challenge puts at stake, as the chain's.
+const CHALLENGE_PART: Balance = 100;
+/// For how long a task is tried before one applies for it.
+const REHEARSAL: Duration = Duration::from_secs(1);
+
+/// Computes a task for a moment, and returns how long all of it takes. `None` where its module is refused.
+fn rehearse(spec: TaskSpec, inputs: Inputs, threads: usize) -> Result<Option<Duration>, TaskError> {
+	let program = Program::of_task(&spec, &inputs.module, threads)?;
+	if program.prepared().is_none() {
+		return Ok(None);
+	}
+	let (all, begun, stop) = (spec.units(), Instant::now(), AtomicBool::new(false));
+	let options = Options {
+		keep: None,
+		states: false,
+		cheat: None,
+		until: Some(begun + REHEARSAL),
+		stop: &stop,
+		progress: &mut |_| {},
+	};
+	let done = match run::run(&program, spec, &inputs.input, options) {
+		Ok(_) => return Ok(Some(begun.elapsed())),
+		Err(TaskError::Stopped { done, .. }) => done,
+		Err(error) => return Err(error),
+	};
+	Ok(Some(begun.elapsed().mul_f64(f64::from(all) / f64::from(done.max(1)))))
 }
 
 /// What was computed of a task.
@@ -268,23 +298,57 @@ impl Keeper {
 	}
 
 	async fn apply(&self, duty: &Duty, view: &TaskView, head: Head) -> Result<(), Failure> {
+		let (bounds, terms) = (self.chain.task_bounds().await?, &view.terms);
+		let mut needed = terms.deposit.saturating_add(self.settings.reserve);
+		if matches!(view.spec.form, Form::Map { .. }) {
+			// Who does not challenge a false claim beside its own loses its deposit with it.
+			let challenge = bounds.deposit.max(terms.deposit / CHALLENGE_PART);
+			needed = needed.saturating_add(challenge);
+		}
+		let output = plan::most_output(view);
+		if output > u64::from(MAX_INLINE) {
+			let Cost { deposit, rent, fees } = blobs::cost_of(&self.sender, output).await?;
+			let gone = rent.saturating_add(fees);
+			needed = needed.saturating_add(deposit).saturating_add(gone);
+			if terms.reward < gone {
+				return Err(Failure::Hopeless(format!(
+					"storing its output costs {}, and it pays {}",
+					amount::format(gone),
+					amount::format(terms.reward)
+				)));
+			}
+		}
 		let free = self.chain.account(self.sender.account()).await?.free;
-		let needed = view.terms.deposit.saturating_add(self.settings.reserve);
 		if free < needed {
 			return Err(Failure::failed(format!(
-				"its deposit and what stays free for fees are {}, and {} are free",
+				"its deposits, storing its output and what stays free for fees are {}, and {} are free",
 				amount::format(needed),
 				amount::format(free)
 			)));
 		}
 		let inputs = self.inputs(view).await?;
 		let (spec, threads) = (view.spec.clone(), self.settings.threads);
-		let program =
-			tokio::task::spawn_blocking(move || Program::of_task(&spec, &inputs.module, threads));
-		if program.await??.prepared().is_none() {
+		let rehearsal = tokio::task::spawn_blocking(move || rehearse(spec, inputs, threads));
+		let Some(takes) = rehearsal.await?? else {
 			return Err(Failure::Hopeless("its module is refused: it computes nothing".into()));
+		};
+		// Half of the time is for what else the machine does, and its other tasks wait for their turn.
+		let period = self.chain.block_time().await?.saturating_mul(terms.compute);
+		let at_once = u32::try_from(self.settings.policy.at_once).unwrap_or(u32::MAX).max(1);
+		if takes > period / 2 / at_once {
+			return Err(Failure::Hopeless(format!(
+				"computing it takes {:.0} s here, and it gives {:.0} s",
+				takes.as_secs_f64(),
+				period.as_secs_f64()
+			)));
 		}
-		self.sender.run(&calls::apply(duty.task, &duty.digest).on(head)).await?;
+		let sent = self.sender.run(&calls::apply(duty.task, &duty.digest).on(head)).await;
+		match sent {
+			Err(error) if error.failed_with("Tasks::NotOpen") => {
+				return Err(Failure::Hopeless("its time for applications is over".into()));
+			}
+			other => other?,
+		};
 		let reward = amount::format(view.terms.reward);
 		let fields = json!({ "reward": view.terms.reward.to_string() });
 		self.tell("task_applied", duty.task, &format!("applied, for {reward}"), fields);

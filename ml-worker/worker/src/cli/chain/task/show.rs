@@ -89,7 +89,7 @@ impl Fetch {
 		let chain = connect(&self.node).await?;
 		let view = task(&chain, self.id).await?;
 		let Some((number, claim)) = accepted(&view) else {
-			bail!("task {} has no result: it {}", self.id, tell::phase(&view));
+			bail!("task {} has no result: {}", self.id, tell::phase(&view));
 		};
 		let bytes = output(&chain, self.id, number, claim).await?;
 		files::write(&self.out, &bytes)?;

@@ -85,6 +85,9 @@ pub struct Submit {
 	/// Post it without asking
 	#[arg(long)]
 	yes: bool,
+	/// Post it, though the same task of this account runs; without this that one is followed
+	#[arg(long)]
+	again: bool,
 	/// Only post it; exit code 0 when it is on chain
 	#[arg(long, conflicts_with = "out")]
 	no_follow: bool,
@@ -144,6 +147,15 @@ impl Submit {
 			)
 		})?;
 		let report = Reporter::new("submitter", self.json, None);
+		let running = posted(&sender, None, &spec, &terms).await?;
+		if let Some(view) = running.filter(|_| !self.again) {
+			let text = format!("task {} is the same and runs: --again posts another", view.id);
+			report.general("resumed", &text, json!({ "task": view.id }));
+			if self.no_follow {
+				return Ok(ExitCode::SUCCESS);
+			}
+			return follow(&chain, view.id, self.out.as_deref(), &report, self.json).await;
+		}
 		let record = chain.constant("Tasks", "RecordDeposit").await?.unwrap_or_default();
 		let escrow = terms.escrow().context("the rewards exceed the range of amounts")?;
 		let held = escrow.saturating_add(record);
@@ -213,7 +225,8 @@ fn cost(spec: &TaskSpec, terms: &TaskTerms, record: Balance) -> String {
 	add(
 		"held",
 		format!(
-			"{}, and {} for the record, which return a week after the end",
+			"{}, of which what nobody earns returns, and {} for the record until a week after the end; and module and \
+			 input are stored for a month (trainyard model ls --mine)",
 			amount::format(held),
 			amount::format(record)
 		),
@@ -221,7 +234,7 @@ fn cost(spec: &TaskSpec, terms: &TaskTerms, record: Balance) -> String {
 	out
 }
 
-/// Returns the task that this account has posted just now: one with a number above `known`.
+/// Returns the task of this account with a number above `known` that is this one and not over.
 async fn posted(
 	sender: &Transactor,
 	known: Option<TaskId>,
@@ -232,7 +245,9 @@ async fn posted(
 	for id in sender.chain().tasks(known).await? {
 		let view = sender.chain().task(id).await?;
 		let own = view.filter(|view| {
-			view.submitter == *sender.account() && digest(&view.spec, &view.terms) == wanted
+			let is_same = digest(&view.spec, &view.terms) == wanted;
+			let runs = !matches!(view.phase, Phase::Ended(_));
+			view.submitter == *sender.account() && is_same && runs
 		});
 		if own.is_some() {
 			return Ok(own);

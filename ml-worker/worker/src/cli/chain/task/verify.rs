@@ -39,6 +39,9 @@ impl Verify {
 	pub(super) async fn run(self) -> anyhow::Result<ExitCode> {
 		let chain = connect(&self.node).await?;
 		let view = task(&chain, self.id).await?;
+		if view.claims.is_empty() && self.out.is_none() {
+			bail!("nobody has claimed anything of task {} so far. With --out it is computed all the same", self.id);
+		}
 		let spec = view.spec.clone();
 		let module = blobs::load(&chain, spec.module.root, spec.module.bytes.into()).await?;
 		let input = blobs::load(&chain, spec.input.root, spec.input.bytes.into()).await?;
@@ -68,6 +71,8 @@ impl Verify {
 			finished.claim.root,
 			output_text(&finished.claim.output)
 		);
+		// Others may have been shown meanwhile.
+		let view = task(&chain, self.id).await?;
 		if view.claims.is_empty() {
 			bail!("nobody has claimed anything of task {} so far", self.id);
 		}
@@ -76,7 +81,7 @@ impl Verify {
 			let is_true = *claim == finished.claim;
 			let mut said = if is_true { "true".to_owned() } else { "FALSE".to_owned() };
 			if *convicted {
-				said.push_str(", convicted");
+				said.push_str(", out");
 			}
 			if !is_true && finished.trace.is_none() {
 				if let Ok(theirs) = output(&chain, self.id, number, claim).await {
