@@ -148,7 +148,7 @@ impl Sums {
 		let strata = terms.lottery.map(|one_in| Strata::new(segments, one_in));
 		// Whatever wins is paid.
 		let most = |amount| strata.map_or(Some(amount), |strata| strata.most_of(amount));
-		let pay = most(pay_of_all(price, terms.replicas)?)?;
+		let pay = pay_of_all(most(price)?, terms.replicas)?;
 		let half = half_of_storing(lacking.stored, rates.storage_byte)?;
 		let relays = relays_of(lacking, relay::Fees::of(rates.relay_fee, price))?;
 		let storage = half.checked_add(relays)?.checked_mul(Balance::from(terms.replicas))?;

@@ -88,12 +88,12 @@ fn escrow_and_deposit_cover_what_wins() {
 				(plain.price, plain.fee, plain.training)
 			);
 			let up = |amount: Balance| (amount * most).div_ceil(30);
-			let pay = trainyard_protocol::fees::pay_of_all(plain.price, 3).unwrap();
-			assert_eq!(quote.escrow, up(pay) + up(plain.fee) + AUDIT + quote.storage);
+			let pay = trainyard_protocol::fees::pay_of_all(up(plain.price), 3).unwrap();
+			assert_eq!(quote.escrow, pay + up(plain.fee) + AUDIT + quote.storage);
 			assert_eq!(quote.deposit, 3 * up(plain.price.max(worth)) + AUDIT);
 			// Whatever wins, the escrow pays it.
 			let all = quote.of_tickets(most as u32, 30).of_each(3);
-			assert!(3 * (all.price + all.fee) <= up(pay) + up(plain.fee));
+			assert!(3 * (all.price + all.fee) <= pay + up(plain.fee));
 		}
 	});
 }

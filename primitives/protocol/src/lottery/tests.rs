@@ -1,6 +1,6 @@
 use super::*;
 use crate::{
-	fees::{DEPOSIT_MULTIPLE, LATE_PART},
+	fees::{pay_of_all, pay_of_each, DEPOSIT_MULTIPLE, LATE_PART},
 	job::MAX_AUDIT_SEGMENTS,
 };
 use proptest::prelude::*;
@@ -65,6 +65,17 @@ proptest! {
 		let sum = wins * paid(true) + loses * paid(false);
 		let all = pay * Balance::from(one_in);
 		prop_assert!(sum <= all && all - sum <= Balance::from(one_in), "{} of {}", sum, all);
+	}
+
+	/// However much wins, the escrow has it, to the unit.
+	#[test]
+	fn the_escrow_covers_what_wins(
+		segments in 1u32..10_000, one_in in 2u32..129, price in 0u128..1 << 90, replicas in 1u32..9,
+	) {
+		let strata = Strata::new(segments, one_in);
+		let held = pay_of_all(strata.most_of(price).unwrap(), replicas).unwrap();
+		let each = pay_of_each(share(price, strata.most(), segments), replicas);
+		prop_assert!(each * Balance::from(replicas) <= held);
 	}
 
 	#[test]
