@@ -4,7 +4,6 @@ use crate::{
 	Bets, Book, Books, Config, Convicted, Convictions, Error, Event, HoldReason, Look, NextBet,
 	NextOffer, Offers, OffersOn, Pallet, Statements, WeightInfo,
 };
-use alloc::vec::Vec;
 use frame_support::{
 	defensive, ensure, pallet_prelude::DispatchResult, traits::Get, weights::Weight, BoundedVec,
 };
@@ -25,16 +24,15 @@ impl<T: Config> Pallet<T> {
 		}
 	}
 
-	/// Returns who delivered the result that a statement is about and what they lose by a conviction, if it can be bet
-	/// on; `None` of words, on which anybody bets. Fails with why it cannot be bet on.
-	fn check_open(statement: &Statement) -> Result<Option<(Vec<T::AccountId>, Balance)>, Error<T>> {
+	/// Returns the result that a statement is about, if it can be bet on; `None` of words, on which anybody bets. Fails
+	/// with why it cannot be bet on.
+	fn check_open(statement: &Statement) -> Result<Option<ResultStanding<T::AccountId>>, Error<T>> {
 		if statement.job().is_none() {
 			return Ok(None);
 		}
-		let ResultStanding { own, at_stake, stage } =
-			Self::standing(statement).ok_or(Error::<T>::NoSuchResult)?;
-		match stage {
-			ResultStage::Open => Ok(Some((own, at_stake))),
+		let result = Self::standing(statement).ok_or(Error::<T>::NoSuchResult)?;
+		match result.stage {
+			ResultStage::Open => Ok(Some(result)),
 			ResultStage::Awaited => Err(Error::NotAudited),
 			ResultStage::Known | ResultStage::Over { .. } => Err(Error::AlreadyDecided),
 		}
@@ -141,7 +139,7 @@ impl<T: Config> Pallet<T> {
 			maker_says: None,
 			taker_says: None,
 		};
-		if let Some((own, at_stake)) = result {
+		if let Some(ResultStanding { own, at_stake, .. }) = result {
 			bet.own = own.contains(bet.who(Side::Right));
 			if !bet.own {
 				book.others = book.others.saturating_add(bet.stake(Side::Right));
