@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -11,6 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { blake2AsHex, hexToU8a, u8aToHex } from '../../packages/polkadot-js/src/polkadot.js';
 import { chunkVerify } from '../../packages/polkadot-js/src/hash.js';
 import { hashOf } from '../network/headers.mjs';
+import { whyNoNamespaces } from '../network/namespaces.mjs';
 import { address, ready, signed } from '../node-bench/runtime.mjs';
 import { Account, pairOf } from './accounts.mjs';
 import { arrivalTimes, expected, pieces } from './arrivals.mjs';
@@ -671,35 +673,65 @@ test('the plots of a run are well-formed', () => {
 	assert.equal(plots({ ...report, streams: [stream('none', 0)] }), null);
 });
 
-test('a program that is killed leaves no process behind', async () => {
+/** Starts a program with a guard that does `work`, kills it by force, and returns what it printed first, as a number. */
+async function killed(work) {
 	const folder = mkdtempSync(join(tmpdir(), 'trainyard-workload-guard-'));
-	const parent = join(folder, 'parent.mjs');
 	const url = (name) => JSON.stringify(new URL(name, import.meta.url).href);
 	writeFileSync(
-		parent,
-		`import { Guard } from ${url('guard.mjs')};
+		join(folder, 'parent.mjs'),
+		`import { execFileSync } from 'node:child_process';
+import { Guard } from ${url('guard.mjs')};
 import { Fleet } from ${url('../end-to-end/lib/fleet.mjs')};
 const guard = new Guard();
 const fleet = new Fleet(${JSON.stringify(join(folder, 'logs'))});
 guard.watch(fleet);
-console.log(fleet.start('sleeper', 'sleep', ['300']).pid);
+${work}
 setInterval(() => {}, 1000);
 `,
 	);
-	const child = spawn(process.execPath, [parent], { stdio: ['ignore', 'pipe', 'inherit'] });
+	const child = spawn(process.execPath, [join(folder, 'parent.mjs')], { stdio: ['ignore', 'pipe', 'inherit'] });
 	const pid = Number(await new Promise((resolve) => child.stdout.once('data', resolve)));
-	const lives = () => {
-		try {
-			return /^State:\s+[^ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
-		} catch {
-			return false;
-		}
-	};
-	assert.ok(lives());
+	assert.ok(lives(pid));
 	child.kill('SIGKILL');
-	for (let tries = 0; lives() && tries < 200; tries++) await sleep(50);
-	assert.equal(lives(), false);
+	await once(child, 'exit');
 	rmSync(folder, { recursive: true });
+	return pid;
+}
+
+/** Whether there is a process with this number that has not ended. */
+function lives(pid) {
+	try {
+		return /^State:\s+[^ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+	} catch {
+		return false;
+	}
+}
+
+/** Waits until something holds; the test's own time ends the wait. */
+async function until(holds) {
+	while (!holds()) await sleep(50);
+}
+
+test('a program that is killed leaves no process behind', { timeout: 60_000 }, async () => {
+	const pid = await killed("console.log(fleet.start('sleeper', 'sleep', ['300']).pid);");
+	await until(() => !lives(pid));
+});
+
+const noNamespaces = whyNoNamespaces();
+test('and no namespace', { timeout: 60_000, skip: noNamespaces ?? false }, async () => {
+	const prefix = `ty${process.pid}g`;
+	const spaces = () => execFileSync('ip', ['netns', 'list'], { encoding: 'utf8' });
+	// The process in it is one that the guard was not told of, as the program for the links.
+	const pid = await killed(`
+guard.namespaces('${prefix}');
+execFileSync('ip', ['netns', 'add', '${prefix}-1']);
+execFileSync('ip', ['netns', 'add', '${prefix}x']);
+import('node:child_process').then(({ spawn }) => {
+	console.log(spawn('ip', ['netns', 'exec', '${prefix}-1', 'sleep', '300'], { stdio: 'ignore' }).pid);
+});`);
+	await until(() => !lives(pid) && !spaces().includes(`${prefix}-1`));
+	assert.ok(spaces().includes(`${prefix}x`), 'those of others stay');
+	execFileSync('ip', ['netns', 'del', `${prefix}x`]);
 });
 
 test('the command says what it would send, and refuses what is wrong', () => {
