@@ -6,6 +6,8 @@ const [WIDTH, HEIGHT] = [860, 420];
 /** Most steps of a plot over time; seconds are put together where there are more. */
 const MOST = 120;
 
+/** A name that fits beside the plot. */
+const short = (name) => (name.length > 16 ? `${name.slice(0, 15)}…` : name);
 const blank = (line) => line.map(() => null);
 
 /** Puts `every` values together, by `join`. */
@@ -37,13 +39,13 @@ export function plots(report) {
 	const seconds = (values) => values.map((value) => (value === null ? null : value / 1_000));
 	const { name } = report.workload;
 	const throughput = plot({
-		title: `${name}: transactions a second`,
+		title: `${name}: transactions a second, sent by all streams, and in blocks by each`,
 		x,
 		y: 'a second',
 		series: [
 			{ name: 'sent', line: rate(report.all.series.sent) },
 			...streams.map(({ name, transactions }) => ({
-				name: `${name}, in blocks`,
+				name: short(name),
 				line: rate(transactions.series.included),
 			})),
 		].map((one) => ({ ...one, dots: blank(one.line) })),
@@ -54,7 +56,7 @@ export function plots(report) {
 		y: 'seconds',
 		format: (value) => String(Math.round(value * 100) / 100),
 		series: streams.map(({ name, transactions }) => ({
-			name,
+			name: short(name),
 			line: seconds(grouped(transactions.series.inclusion_ms, every, middle)),
 			dots: blank(grouped(transactions.series.inclusion_ms, every, middle)),
 		})),
@@ -62,10 +64,11 @@ export function plots(report) {
 	const distribution = plot({
 		title: `${name}: seconds until a block has it, by percentile`,
 		x: 'per cent of the transactions that need no longer',
+		first: 1,
 		y: 'seconds',
 		format: (value) => String(Math.round(value * 100) / 100),
 		series: streams.map(({ name, transactions }) => ({
-			name,
+			name: short(name),
 			line: seconds(transactions.distribution.inclusion_ms),
 			dots: new Array(100).fill(null),
 		})),
