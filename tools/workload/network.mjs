@@ -7,6 +7,7 @@ import { LocalNetwork } from '../network/nodes.mjs';
 import { whyNoNamespaces } from '../network/namespaces.mjs';
 import { OtherNetwork } from '../storage/other.mjs';
 import { UserError } from '../../packages/polkadot-js/src/errors.js';
+import { trainers } from '../../packages/polkadot-js/src/index.js';
 
 /** Transactions that a pool takes: some blocks of them. */
 const POOL = ['--pool-limit', '65536', '--pool-kbytes', '131072'];
@@ -16,6 +17,8 @@ const [TRAINERS, VERIFIERS] = [
 	['//Alice', '//Bob'],
 	['//Charlie', '//Dave', '//Eve'],
 ];
+/** What a worker puts at stake, in whole units of the currency. */
+const BOND = ['--bond', '500'];
 /** Workers take what processor the nodes leave. */
 const AFTER_NODES = ['-n', '10'];
 
@@ -60,16 +63,20 @@ async function startWorkers(network, worker) {
 		network.fleet.start(name, 'nice', [...AFTER_NODES, worker, ...args, ...at]);
 	};
 	TRAINERS.forEach((suri, index) => {
-		start(`trainer-${index}`, ['trainer', '--suri', suri], index);
+		// Authorities are trainers from the genesis on.
+		const known = network.authorities.some(({ name }) => suri === `//${name}`);
+		start(`trainer-${index}`, ['trainer', '--suri', suri, ...(known ? [] : BOND)], index);
 		start(`tasks-${index}`, ['task', 'work', '--suri', suri], index);
 	});
-	VERIFIERS.forEach((suri, index) => start(`verifier-${index}`, ['verifier', '--suri', suri, '--bond', '500'], index));
+	VERIFIERS.forEach((suri, index) => start(`verifier-${index}`, ['verifier', '--suri', suri, ...BOND], index));
 	const api = await network.api(network.authorities[0].name);
 	try {
 		await until(
-			'the verifiers are registered',
+			'trainers and verifiers are registered',
 			180,
-			async () => (await api.call.trainyardApi.verifiers()).length >= VERIFIERS.length,
+			async () =>
+				(await api.call.trainyardApi.verifiers()).length >= VERIFIERS.length &&
+				(await trainers(api)).length >= TRAINERS.length,
 			() => network.fleet.check(),
 		);
 	} finally {

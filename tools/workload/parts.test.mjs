@@ -13,6 +13,7 @@ import { blake2AsHex, hexToU8a, u8aToHex } from '../../packages/polkadot-js/src/
 import { chunkVerify } from '../../packages/polkadot-js/src/hash.js';
 import { hashOf } from '../network/headers.mjs';
 import { whyNoNamespaces } from '../network/namespaces.mjs';
+import { anyPort } from '../end-to-end/lib/net.mjs';
 import { address, ready, signed } from '../node-bench/runtime.mjs';
 import { Account, pairOf } from './accounts.mjs';
 import { arrivalTimes, expected, pieces } from './arrivals.mjs';
@@ -28,7 +29,7 @@ import { plots } from './plots.mjs';
 import { presign, signOne } from './presign.mjs';
 import { bytesOf, generator } from './random.mjs';
 import { accounted, csvOf, distribution, percentiles, perSecond, unitsOf } from './report.mjs';
-import { nonceIsUsed, reasonOf } from './rpc.mjs';
+import { Connection, nonceIsUsed, reasonOf } from './rpc.mjs';
 import { LATE, OVER, Sender, now } from './sender.mjs';
 import { BlockWatch } from './watch.mjs';
 
@@ -260,6 +261,14 @@ test('a funder is what everybody else takes its secret URI for', async () => {
 	assert.throws(() => pairOfSuri('not a key'), /not a secret URI/);
 	assert.notDeepEqual(pairOf(1, 0).publicKey, pairOf(2, 0).publicKey);
 	assert.deepEqual(pairOf(1, 0).publicKey, pairOf(1, 0).publicKey);
+});
+
+test('a node that is not there is said in a sentence', async () => {
+	const url = `ws://127.0.0.1:${await anyPort()}`;
+	await assert.rejects(
+		new Connection(url).open(),
+		/no node answers at ws:\/\/127\.0\.0\.1:\d+ \(ECONNREFUSED\)\. Start one/,
+	);
 });
 
 /** What every transaction of the chain that is made up carries. */

@@ -1,10 +1,13 @@
 // Connections to nodes.
 
 import { WsProvider } from '../../packages/polkadot-js/src/polkadot.js';
+import { httpRpc } from '../../packages/polkadot-js/src/chain.js';
 import { UserError } from '../../packages/polkadot-js/src/errors.js';
 
 /** How long an answer may take, in ms: a node under load takes its time. */
 const ANSWER = 60_000;
+/** And the first one. */
+const FIRST_ANSWER = 20_000;
 
 /** A connection by WebSocket; it comes back by itself when it is lost. */
 export class Connection {
@@ -14,24 +17,18 @@ export class Connection {
 		this.url = url;
 	}
 
-	async open(seconds = 10) {
+	async open() {
+		// Asked by HTTP first, which says in one sentence that nobody is there.
+		try {
+			await httpRpc(this.url, 'system_chain', [], FIRST_ANSWER);
+		} catch (error) {
+			const why = error.cause?.code ?? error.message;
+			throw new UserError(`no node answers at ${this.url} (${why}). Start one, or name another one by --node`);
+		}
 		this.provider = new WsProvider(this.url, 500, {}, ANSWER);
 		// It says on the console what the calls say.
 		this.provider.on('error', () => {});
-		const late = new Promise((_, reject) => {
-			this.timer = setTimeout(
-				() => reject(new UserError(`no node answers at ${this.url}. Start one, or name another one by --node`)),
-				seconds * 1_000,
-			);
-		});
-		try {
-			await Promise.race([this.provider.isReady, late]);
-		} catch (error) {
-			await this.close();
-			throw error;
-		} finally {
-			clearTimeout(this.timer);
-		}
+		await this.provider.isReady;
 		return this;
 	}
 
