@@ -39,11 +39,13 @@ export class EventReader {
 		});
 	}
 
-	/** Waits until all is read, and ends the thread. */
-	async close() {
+	/** Waits until all is read. */
+	async settled() {
 		while (this.#waiting.size) await new Promise((resolve) => setTimeout(resolve, 20));
-		await this.worker.terminate();
 	}
+
+	/** Ends the thread, whether it has read all or not. */
+	close = () => this.worker.terminate();
 }
 
 if (!isMainThread && workerData?.events) {

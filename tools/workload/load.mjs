@@ -294,7 +294,7 @@ class Run {
 			clearInterval(ticker);
 		}
 		this.ended = now();
-		await this.events.close();
+		await this.events.settled();
 		const { trouble } = this.watch;
 		if (trouble)
 			say(this, `the watched node did not answer at least once, and blocks were read later: ${trouble.message}`);
