@@ -24,6 +24,7 @@ use std::{
 	collections::{BTreeSet, HashMap},
 	path::PathBuf,
 	sync::{atomic::AtomicBool, Arc, Mutex, MutexGuard, PoisonError},
+	time::{Duration, Instant},
 };
 use tokio::sync::Semaphore;
 use trainyard_client::{
