@@ -438,7 +438,7 @@ pub fn terms() -> TaskTerms {
 		audit_fee: 30,
 		apply: 4,
 		compute: 6,
-		reveal: 5,
+		reveal: BOUNDS.least + 9,
 		challenge: 15,
 	}
 }

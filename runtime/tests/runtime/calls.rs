@@ -765,6 +765,7 @@ fn a_worker_proxy_runs_errands_and_touches_no_money() {
 		"ModelStorage.remove",
 		"ModelStorage.reuse_chunk",
 		"ModelStorage.upload_chunk",
+		"Reputation.watch",
 		"Stints.begin",
 		"Stints.check",
 		"Stints.check_reveal",

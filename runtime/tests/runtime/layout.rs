@@ -148,7 +148,7 @@ fn call_indices() {
 		["begin", "retire", "report", "check", "open", "check_reveal"]
 	);
 	assert_eq!(calls::<pallet_finality::Call<Runtime>>(), ["note_final", "declare_final"]);
-	assert_eq!(calls::<pallet_reputation::Call<Runtime>>(), ["forget"]);
+	assert_eq!(calls::<pallet_reputation::Call<Runtime>>(), ["forget", "watch"]);
 	assert_eq!(
 		calls::<pallet_federation::Call<Runtime>>(),
 		["open", "cancel", "propose", "refute", "refute_piece", "poke"]

@@ -1,14 +1,27 @@
 //! Whether this whistleblower looks at results now, by what one more may expect.
 //!
 //! The chain says how many look and what finders were paid. One that looks says so once in each watch, so that others
-//! count it. Below its threshold it stops, and it begins again where one more may expect the threshold; between the two
-//! lies a fifth, so that all do not come and go together.
+//! count it. Where one more may expect its threshold, a quarter of those who rest join in each watch; where the part of
+//! each is below four fifths of it, those go by chance who are too many. So a crowd with one threshold neither comes nor
+//! goes together.
 
-use trainyard_client::Call;
+use trainyard_client::{AccountId32, Call};
 use trainyard_protocol::{job::Balance, watch::WatchView};
 
-/// Part of the threshold below which one that looks stops, in hundredths.
+/// Part of the threshold below which some of those who look stop, in hundredths.
 const STAYS: Balance = 80;
+/// One of so many that rest joins in a watch in which it is worth it.
+const JOINS: u32 = 4;
+/// All of what [`luck`] draws from.
+const ALL: u32 = 1_000_000;
+
+/// Returns what an account draws in a watch, below [`ALL`].
+pub(super) fn luck(account: &AccountId32, watch: u32) -> u32 {
+	let mut hasher = blake3::Hasher::new();
+	hasher.update(&account.0).update(&watch.to_le_bytes());
+	let bytes: [u8; 4] = hasher.finalize().as_bytes()[..4].try_into().unwrap_or_default();
+	u32::from_le_bytes(bytes) % ALL
+}
 
 /// What it decided, and what it said.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,16 +51,20 @@ impl Elastic {
 		Self { least, ..Self::default() }
 	}
 
-	/// Decides by what the chain says.
-	pub(super) fn decide(&mut self, view: &WatchView) -> Decided {
+	/// Decides by what the chain says, and by what it draws in this watch.
+	pub(super) fn decide(&mut self, view: &WatchView, luck: u32) -> Decided {
 		let before = self.looks;
-		let looks = match before {
+		let looks = match (before, self.least) {
+			(_, 0) => true,
 			// What it has a part in is shared by all who look, one of whom it is.
-			Some(true) => {
-				let part = view.per_day.checked_div(view.alive.max(1).into()).unwrap_or(0);
-				part >= self.least.saturating_mul(STAYS).div_ceil(100)
+			(Some(true), least) => {
+				let alive = Balance::from(view.alive.max(1));
+				let part = view.per_day.checked_div(alive).unwrap_or(0);
+				let carries = view.per_day.checked_div(least).unwrap_or(0);
+				let stay = carries.saturating_mul(ALL.into()).checked_div(alive).unwrap_or(0);
+				part >= least.saturating_mul(STAYS).div_ceil(100) || Balance::from(luck) < stay
 			}
-			Some(false) | None => view.next >= self.least,
+			(Some(false) | None, least) => view.next >= least && luck < ALL / JOINS,
 		};
 		self.looks = Some(looks);
 		let changed = before.map_or(!looks, |before| before != looks);
@@ -82,44 +99,51 @@ mod tests {
 	#[test]
 	fn without_a_threshold_it_always_looks_and_says_so_once() {
 		let mut elastic = Elastic::new(0);
-		let first = elastic.decide(&view(3, 0, 0));
+		let first = elastic.decide(&view(3, 0, 0), ALL - 1);
 		assert_eq!(first, Decided { looks: true, changed: false, says: true });
-		assert!(elastic.decide(&view(3, 0, 0)).says, "it is not known to be on chain");
+		assert!(elastic.decide(&view(3, 0, 0), 0).says, "it is not known to be on chain");
 		elastic.has_said(3);
-		assert!(!elastic.decide(&view(3, 9, 0)).says);
-		assert!(elastic.decide(&view(4, 9, 0)).says);
+		assert!(!elastic.decide(&view(3, 9, 0), 0).says);
+		assert!(elastic.decide(&view(4, 9, 0), 0).says);
 	}
 
 	#[test]
 	fn it_comes_where_much_is_found_and_goes_where_many_share_it() {
 		let mut elastic = Elastic::new(TRY);
-		let nothing = elastic.decide(&view(0, 0, 0));
+		let nothing = elastic.decide(&view(0, 0, 0), 0);
 		assert_eq!(nothing, Decided { looks: false, changed: true, says: false });
-		// Four find 5 TRY a day: a fifth one would have one.
-		assert!(elastic.decide(&view(1, 4, 5 * TRY)).looks);
+		// Four find 5 TRY a day: a fifth one would have one, and comes by chance.
+		assert!(!elastic.decide(&view(1, 4, 5 * TRY), ALL / JOINS).looks);
+		assert!(elastic.decide(&view(1, 4, 5 * TRY), ALL / JOINS - 1).looks);
 		// With it they are five.
-		let stays = elastic.decide(&view(2, 5, 5 * TRY));
+		let stays = elastic.decide(&view(2, 5, 5 * TRY), ALL - 1);
 		assert_eq!((stays.looks, stays.changed), (true, false));
-		assert!(elastic.decide(&view(3, 5, 4 * TRY)).looks, "within a fifth");
-		let goes = elastic.decide(&view(4, 5, 4 * TRY - 10));
+		assert!(elastic.decide(&view(3, 5, 4 * TRY), ALL - 1).looks, "within a fifth");
+		// Three of five are carried.
+		assert!(elastic.decide(&view(4, 5, 4 * TRY - 10), 3 * ALL / 5 - 1).looks);
+		let goes = elastic.decide(&view(4, 5, 4 * TRY - 10), 3 * ALL / 5);
 		assert_eq!(goes, Decided { looks: false, changed: true, says: false });
-		assert!(!elastic.decide(&view(5, 4, 4 * TRY)).looks, "it waits for the whole threshold");
+		assert!(!elastic.decide(&view(5, 4, 4 * TRY), 0).looks, "it waits for the whole threshold");
 	}
 
-	/// Many with one threshold settle at as many as it carries, and do not swing.
+	/// Many with one threshold settle at about as many as it carries, though all decide by the same number.
 	#[test]
 	fn a_crowd_settles() {
-		let mut crowd = vec![Elastic::new(TRY); 40];
-		let mut alive = 0;
-		for watch in 0..60 {
-			let mut looks = 0;
-			// They do not decide at one moment: each sees those who decided before it in this watch.
-			for (at, one) in crowd.iter_mut().enumerate() {
-				let seen = if at % 2 == 0 { alive } else { looks.max(alive) };
-				looks += u32::from(one.decide(&view(watch, seen, 10 * TRY)).looks);
+		for size in [40u8, 250] {
+			let mut crowd = vec![Elastic::new(TRY); size.into()];
+			let mut alive = 0;
+			for watch in 0..60 {
+				let mut looks = 0;
+				for (at, one) in (0u8..).zip(&mut crowd) {
+					let luck = luck(&AccountId32([at; 32]), watch);
+					looks += u32::from(one.decide(&view(watch, alive, 10 * TRY), luck).looks);
+				}
+				alive = looks;
+				assert!(
+					watch < 20 || (5..=14).contains(&alive),
+					"{alive} of {size} in watch {watch}"
+				);
 			}
-			alive = looks;
 		}
-		assert!((9..=13).contains(&alive), "{alive}");
 	}
 }

@@ -366,7 +366,7 @@ impl WhistleblowerRole {
 	/// Decides whether it looks at results now, and says so on chain once in each watch.
 	async fn decide(&mut self, tasks: &mut Tasks<Key>) -> Result<bool, LookError> {
 		let view = self.chain.watchers().await?;
-		let decided = self.elastic.decide(&view);
+		let decided = self.elastic.decide(&view, elastic::luck(&self.me, view.watch));
 		if decided.changed {
 			let (event, does) = match decided.looks {
 				true => ("joins", "looks at results again"),
