@@ -1,6 +1,6 @@
 //! What a seat of an audit replays, what it puts at stake, and how long it has.
 //!
-//! Each seat draws segments for itself ([`vrf`](crate::vrf)), so that nobody knows before what is looked
+//! Each seat draws segments for itself ([`vrf`]), so that nobody knows before what is looked
 //! at. Beside them some have duties, by the order in which the committee was drawn, so that the number
 //! of duties does not grow with the committee.
 
@@ -75,7 +75,7 @@ pub struct Drawing {
 
 impl Drawing {
 	/// Returns how many segments of a result there are to draw of: those that have an end, or, for a
-	/// [lottery](crate::lottery), all that were trained.
+	/// [`lottery`], all that were trained.
 	pub fn segments_of(&self, result: &WorkResult) -> u32 {
 		match self.lottery {
 			Some(_) => result.trained(),

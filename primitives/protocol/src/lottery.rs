@@ -119,7 +119,7 @@ impl Strata {
 	}
 
 	/// Returns whether the ticket of the last stratum wins, where that is not whole: by what the outputs of the seats
-	/// [mix](mix) to, and the secret of the trainer.
+	/// [mix] to, and the secret of the trainer.
 	pub fn rest_wins(&self, mixed: &H256, secret: &Secret) -> bool {
 		let seed = (mixed, secret).using_encoded(blake2_256).into();
 		draw::distinct(REST, &seed, self.one_in, 1)
