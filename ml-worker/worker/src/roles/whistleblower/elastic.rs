@@ -26,8 +26,8 @@ pub(super) fn luck(account: &AccountId32, watch: u32) -> u32 {
 /// What it decided, and what it said.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Elastic {
-	/// Least that one more may expect in a day. 0: it always looks.
-	least: Balance,
+	/// Least that one more may expect in a day. 0: it always looks. `None`: it does, and does not say so.
+	least: Option<Balance>,
 	/// Whether it looks; `None` before its first decision.
 	looks: Option<bool>,
 	/// The watch in which it said so last.
@@ -46,8 +46,9 @@ pub(super) struct Decided {
 }
 
 impl Elastic {
-	/// Makes one that looks where it may expect at least this much in a day.
-	pub(super) fn new(least: Balance) -> Self {
+	/// Makes one that looks where it may expect at least this much in a day, and is counted; without it, one that always
+	/// looks and is not.
+	pub(super) fn new(least: Option<Balance>) -> Self {
 		Self { least, ..Self::default() }
 	}
 
@@ -55,20 +56,21 @@ impl Elastic {
 	pub(super) fn decide(&mut self, view: &WatchView, luck: u32) -> Decided {
 		let before = self.looks;
 		let looks = match (before, self.least) {
-			(_, 0) => true,
+			(_, None | Some(0)) => true,
 			// What it has a part in is shared by all who look, one of whom it is.
-			(Some(true), least) => {
+			(Some(true), Some(least)) => {
 				let alive = Balance::from(view.alive.max(1));
 				let part = view.per_day.checked_div(alive).unwrap_or(0);
 				let carries = view.per_day.checked_div(least).unwrap_or(0);
 				let stay = carries.saturating_mul(ALL.into()).checked_div(alive).unwrap_or(0);
 				part >= least.saturating_mul(STAYS).div_ceil(100) || Balance::from(luck) < stay
 			}
-			(Some(false) | None, least) => view.next >= least && luck < ALL / JOINS,
+			(Some(false) | None, Some(least)) => view.next >= least && luck < ALL / JOINS,
 		};
 		self.looks = Some(looks);
 		let changed = before.map_or(!looks, |before| before != looks);
-		Decided { looks, changed, says: looks && self.said != Some(view.watch) }
+		let says = looks && self.least.is_some() && self.said != Some(view.watch);
+		Decided { looks, changed, says }
 	}
 
 	/// Notes that it said so in a watch.
@@ -98,18 +100,20 @@ mod tests {
 
 	#[test]
 	fn without_a_threshold_it_always_looks_and_says_so_once() {
-		let mut elastic = Elastic::new(0);
+		let mut elastic = Elastic::new(Some(0));
 		let first = elastic.decide(&view(3, 0, 0), ALL - 1);
 		assert_eq!(first, Decided { looks: true, changed: false, says: true });
 		assert!(elastic.decide(&view(3, 0, 0), 0).says, "it is not known to be on chain");
 		elastic.has_said(3);
 		assert!(!elastic.decide(&view(3, 9, 0), 0).says);
 		assert!(elastic.decide(&view(4, 9, 0), 0).says);
+		let silent = Elastic::new(None).decide(&view(3, 9, 0), ALL - 1);
+		assert_eq!(silent, Decided { looks: true, changed: false, says: false });
 	}
 
 	#[test]
 	fn it_comes_where_much_is_found_and_goes_where_many_share_it() {
-		let mut elastic = Elastic::new(TRY);
+		let mut elastic = Elastic::new(Some(TRY));
 		let nothing = elastic.decide(&view(0, 0, 0), 0);
 		assert_eq!(nothing, Decided { looks: false, changed: true, says: false });
 		// Four find 5 TRY a day: a fifth one would have one, and comes by chance.
@@ -130,7 +134,7 @@ mod tests {
 	#[test]
 	fn a_crowd_settles() {
 		for size in [40u8, 250] {
-			let mut crowd = vec![Elastic::new(TRY); size.into()];
+			let mut crowd = vec![Elastic::new(Some(TRY)); size.into()];
 			let mut alive = 0;
 			for watch in 0..60 {
 				let mut looks = 0;

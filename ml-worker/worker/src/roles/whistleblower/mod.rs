@@ -111,9 +111,10 @@ pub struct WhistleblowerArgs {
 	#[arg(long)]
 	late: bool,
 	/// Look at results only while one whistleblower more may expect at least this much in a day (in TRY), by what the
-	/// chain says of what is found and of how many look. Disputes go on
-	#[arg(long, value_name = "TRY", default_value = "0", value_parser = amount::parse)]
-	min_expected: Balance,
+	/// chain says of what is found and of how many look, and say so on chain, for a fee each 2,400 blocks; 0 to look
+	/// always and be counted. Disputes go on [default: look always, and say nothing]
+	#[arg(long, value_name = "TRY", value_parser = amount::parse)]
+	min_expected: Option<Balance>,
 	/// Stop after the first result that was looked at, when its disputes are over
 	#[arg(long)]
 	once: bool,
