@@ -16,7 +16,7 @@ use trainyard_task::{
 	Claim, Limits, Nodes, TaskId, TaskSpec, TaskTerms, H256,
 };
 
-pub use trainyard_task::spec::{MAX_APPLICANTS, MAX_INLINE};
+pub use trainyard_task::spec::{CHALLENGE_PART, MAX_APPLICANTS, MAX_INLINE};
 
 /// Most claims of a task: of each replica, and of an auditor.
 pub const MAX_CLAIMS: u32 = MAX_REPLICAS as u32 + 1;
@@ -32,9 +32,6 @@ pub const POLL_BLOCKS: BlockNumber = 5;
 pub const AUDIT_PAUSE: BlockNumber = 30;
 /// Part of a deposit that is lost by who does not commit.
 pub const SILENCE_PART: Balance = 4;
-/// Part of a replica's deposit that a challenge puts at stake, where that is more than the chain's least: half of it is
-/// for whoever waits a day or two longer for that deposit where the challenge was false.
-pub const CHALLENGE_PART: Balance = 100;
 /// Most chunks of 1 KiB with a record, and what siblings their opening has.
 pub const MAX_OPENED: u32 = MAX_STATE + 3 * 1024;
 /// Most siblings of an opening.

@@ -22,6 +22,9 @@ pub const MAX_PAGES: u32 = 128;
 pub const MAX_REPLICAS: u8 = 8;
 /// Most accounts that apply for a task.
 pub const MAX_APPLICANTS: u32 = 32;
+/// Part of a replica's deposit that a challenge puts at stake, where that is more than the chain's least: half of it is
+/// for whoever waits a day or two longer for that deposit where the challenge was false.
+pub const CHALLENGE_PART: Balance = 100;
 /// Most bytes of an output that comes with its claim, and is kept by the chain itself. A longer one is a blob.
 pub const MAX_INLINE: u32 = 4 * 1024;
 /// All of the chances of an audit.

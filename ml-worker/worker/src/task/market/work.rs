@@ -36,7 +36,7 @@ use trainyard_client::{
 use trainyard_protocol::{job::Balance, H256};
 use trainyard_task::{
 	claim::{commitment, digest, refutation},
-	spec::MAX_INLINE,
+	spec::{CHALLENGE_PART, MAX_INLINE},
 	views::Phase,
 	Claim, File, Form, StateId, TaskId, TaskSpec,
 };
@@ -103,8 +103,6 @@ impl Settings {
 	}
 }
 
-/// Part of a replica's deposit that a challenge puts at stake, as the chain's.
-const CHALLENGE_PART: Balance = 100;
 /// For how long a task is tried before one applies for it.
 const REHEARSAL: Duration = Duration::from_secs(1);
 
