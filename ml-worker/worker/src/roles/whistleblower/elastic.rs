@@ -52,6 +52,11 @@ impl Elastic {
 		Self { least, ..Self::default() }
 	}
 
+	/// Returns whether it goes by what the chain says, and is counted.
+	pub(super) fn is_counted(&self) -> bool {
+		self.least.is_some()
+	}
+
 	/// Decides by what the chain says, and by what it draws in this watch.
 	pub(super) fn decide(&mut self, view: &WatchView, luck: u32) -> Decided {
 		let before = self.looks;
