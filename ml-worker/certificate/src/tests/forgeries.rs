@@ -180,15 +180,16 @@ fn what_is_no_certificate_is_refused() {
 	assert_eq!(parse("[1.5, {\"a\": null}]").unwrap(), json!([1.5, { "a": null }]));
 }
 
-/// A certificate that `tools/end-to-end/certificate.test.mjs` wrote, of a development chain of runtime 24: it is
-/// to be read for ever.
+/// A certificate that `tools/end-to-end/certificate.test.mjs` wrote (`$TRAINYARD_LOGS/certificate/job.certificate.json`)
+/// on a development chain. What is in [`crate::records::RUNTIME_VERSIONS`] is to be read for ever, also when later
+/// runtimes have the same layouts. Where a layout changes before there is a public network, this file is made again.
 #[test]
 fn certificates_of_older_runtimes_are_read() {
-	let text = include_str!("dev-24.certificate.json");
-	let genesis = "853aa6339c1198859c4970cf98aa2e36a8f152fbddc630032463f70f1f0a3ca4";
+	let text = include_str!("dev.certificate.json");
+	let genesis = "6cd7cd06df6024521ee30dba237b93134564fdcb3c2fe4cd532d7d6011326e16";
 	let said = check(text, &genesis.parse().unwrap(), Some(0)).unwrap();
 	let chain = &said.predicate.chain;
-	assert_eq!((chain.block, chain.authority_set, chain.runtime_version), (165, 2, 24));
+	assert_eq!((chain.block, chain.authority_set, chain.runtime_version), (105, 1, 26));
 	assert_eq!(said.subject.len(), 2);
 	assert_eq!(said.predicate.audit.unwrap().seats.len(), 3);
 }
