@@ -12,6 +12,7 @@ import pathlib
 import attacks
 import court
 import exact
+import noise
 import seeds
 import svg
 from markdown import fill, fraction, percent, table
@@ -256,6 +257,9 @@ def main():
             "seed-timing": seeds.timing_table(),
             "grinding": attacks.grinding_table(),
             "keys": attacks.keys_table(),
+            "noise-bits": noise.bits_table(),
+            "noise-least": noise.amplitude_table(),
+            "noise-cheats": noise.cheats_table(),
         },
     }
     for document, tables in documents.items():

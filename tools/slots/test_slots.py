@@ -15,6 +15,7 @@ import attacks
 import bets
 import court
 import exact
+import noise
 import seeds
 import svg
 import tables
@@ -381,6 +382,44 @@ def test_ground_keys_equal_a_simulation():
         drawn = rng.poisson(mean, size=(4_000, keys)).max(axis=1)
         error = 5 * drawn.std() / math.sqrt(len(drawn)) / mean
         close(drawn.mean() / mean, attacks.ground(mean, keys), error)
+
+
+def test_rounding_is_to_the_significand():
+    x = np.array([1 + 2.0**-8, 1 + 2.0**-7, 1 + 3 * 2.0**-8, -3.0, 0.0, 2.0**100])
+    close(noise.significand(x, 8), [1, 1 + 2.0**-7, 1 + 2.0**-6, -3, 0, 2.0**100], 0)
+    random = np.random.default_rng(3).standard_normal(1_000)
+    assert np.array_equal(noise.significand(random, 24), random.astype(np.float32).astype(float))
+
+
+def test_bits_count_from_the_last_place():
+    one = np.array([1.0])
+    for distance, bits in ((0, 0), (1, 1), (2, 2), (3, 2), (4, 3), (255, 8), (256, 9)):
+        assert noise.bits_changed(one, one + distance * 2.0**-23, 24)[0] == bits, distance
+
+
+def test_noise_of_a_thousandth_changes_a_third_of_strict_outputs():
+    """What `docs/proof-of-hashrate.md` says of the least noise that earns power."""
+    strict = noise.PRECISIONS["binary32 (strict)"]
+    assert noise.least_amplitude(strict) <= -9
+    for inputs in ("0", "1", "two values, 0 and 1", "standard normal"):
+        assert noise.least_bits(inputs, strict, 0.001) >= 8, inputs
+    assert noise.least_bits("65,536", strict, 0.001) == 0, "inputs this large hide it"
+    assert noise.least_amplitude(8) > -3, "bfloat16 has no place for noise that does no harm"
+
+
+def test_equal_beginnings_are_counted_as_somebody_would_compute_them():
+    x = np.array([[1.0, 2.0, 3.0], [1.0, 2.0, 4.0], [0.0, 2.0, 0.0]])
+    known, computed = set(), 0
+    for row in x:
+        for end in range(1, 4):
+            begin = tuple(row[:end])
+            if begin not in known:
+                known.add(begin)
+                computed += row[end - 1] != 0
+    close(noise.saved_by_prefixes(x), 1 - computed / x.size, 1e-12)
+    still = np.zeros(x.shape)
+    close(noise.saved_by_keeping(x, still, still, 24), 1, 0)
+    close(noise.saved_by_keeping(x, still, still + [0, 1, 0], 24), 1 / 3, 1e-12)
 
 
 def main():
