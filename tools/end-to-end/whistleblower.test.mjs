@@ -7,6 +7,9 @@
 // by move, until the court computes the last element. Whatever it was doing when it was killed, the next process
 // goes on from its folder and from the chain, and sends nothing twice.
 //
+// Both trainers bet on what they deliver. The whistleblower stakes against the cheat before it accuses it, and wins; what
+// nobody took of the honest trainer's offer returns.
+//
 // Beside it another one looks at the result of an honest trainer, finds it true, and ends without a transaction.
 
 import assert from 'node:assert/strict';
@@ -23,7 +26,13 @@ const { jobFromFlags, keyFromSuri, money, postJob, rpc, send, variantName } = tr
 
 const UNIT = 10n ** 12n;
 /** Accounts of the tests, made from //Ferdie's balance. */
-const TRAINERS = { honest: [], cheat: ['--test-only-half-rate'] };
+const TRAINERS = {
+	honest: ['--bet-stake', '50'],
+	cheat: ['--test-only-half-rate', '--bet-stake', '50', '--bet-odds', '10:1', '--bet-notice', '20'],
+};
+/** What the whistleblower stakes against a result, and what it wins of the cheat's, in TRY. */
+const [STAKE, WINS] = [4n, 40n];
+const LOOKS = ['--segments-per-job', '2', '--max-bet', `${STAKE}`];
 const VERIFIERS = ['one', 'two', 'three'];
 const PEOPLE = [...Object.keys(TRAINERS), ...VERIFIERS, 'patron', 'victim', 'bystander', 'whistleblower'];
 /** What each is given. */
@@ -105,6 +114,12 @@ async function chainStory(name) {
 		});
 	}
 	return { court, sent };
+}
+
+/** The offers of bets of an account that stand, or of which bets run. */
+async function offersOf(name) {
+	const offers = await api.query.bets.offers.entries();
+	return offers.filter(([, offer]) => nameOf(offer.unwrap().maker.toString()) === name);
 }
 
 /** The moves that the whistleblower wrote down before it sent them, the earliest first. */
@@ -200,6 +215,9 @@ describe('at the same time', { concurrency: 2, timeout: 600_000 }, () => {
 			const about = court.filter(({ job, defendant }) => job === id || defendant?.trainer?.job === id);
 			assert.deepEqual(about, [], 'nobody went before the court');
 			assert.deepEqual(trainyard.conservation(job), []);
+			// What the trainer offered on it returns, for nobody took it.
+			assert.equal(log('honest', { event: 'bet_offered', job: id })[0].stake, `${50n * UNIT}`);
+			await until('the offer is taken back', LONG, async () => (await offersOf('honest')).length === 0);
 		} finally {
 			isAudited(null);
 		}
@@ -209,7 +227,7 @@ describe('at the same time', { concurrency: 2, timeout: 600_000 }, () => {
 		assert.notEqual(await honestAudit, null, 'the other job is audited');
 		const first = await accounts(api, [address('whistleblower'), address('victim')]);
 		const id = await order('victim', 'cheat');
-		let whistleblower = start('whistleblower', 'whistleblower', ['--segments-per-job', '2']);
+		let whistleblower = start('whistleblower', 'whistleblower', LOOKS);
 
 		// Each seat rejects, which is a dispute, and is gone in the next moment.
 		const seats = new Map(network.fleet.running.map((it) => [it.name, it]));
@@ -234,7 +252,7 @@ describe('at the same time', { concurrency: 2, timeout: 600_000 }, () => {
 			await whistleblower.kill();
 			const { moves = null, turn = null } = (await own()) ?? {};
 			kills.push({ when, block: (await api.rpc.chain.getHeader()).number.toNumber(), moves, turn });
-			whistleblower = start('whistleblower', 'whistleblower', ['--segments-per-job', '2']);
+			whistleblower = start('whistleblower', 'whistleblower', LOOKS);
 		}
 		await seen(id, 'the whistleblower is bound', async () => {
 			const bound = await api.query.court.committedBy(id, address('whistleblower'));
@@ -253,6 +271,15 @@ describe('at the same time', { concurrency: 2, timeout: 600_000 }, () => {
 		await kill('a judgement is written down');
 		await told('whistleblower', { event: 'accusation_won', job: id });
 		const job = await network.ended(id, LONG);
+		// The chain settles bets within an hour; anybody may at once.
+		const bet = (await api.query.bets.bets.entries()).find(
+			([, bet]) => nameOf(bet.unwrap().taker.toString()) === 'whistleblower',
+		);
+		const number = bet[0].args[0].toString();
+		const settled = await network.worker('settle', [
+			...['bet', 'settle', number, '--suri', '//Ferdie//bystander', '--node', network.url],
+		]);
+		assert.equal(settled.status, 0, settled.stderr);
 		const last = await accounts(api, [address('whistleblower'), address('victim')]);
 		t.diagnostic(`killed: ${JSON.stringify(kills)}`);
 
@@ -287,7 +314,10 @@ describe('at the same time', { concurrency: 2, timeout: 600_000 }, () => {
 		const calls = sent.filter(({ call }) => call !== 'court.poke');
 		assert.deepEqual(
 			calls.map(({ call, failed }) => [call, failed]),
-			['commit', 'challenge', ...Array(denied).fill('deny'), 'judge'].map((call) => [`court.${call}`, false]),
+			[
+				['bets.take', false],
+				...['commit', 'challenge', ...Array(denied).fill('deny'), 'judge'].map((call) => [`court.${call}`, false]),
+			],
 		);
 		assert.equal(new Set(calls.map(({ args }) => args)).size, calls.length);
 		// What it wrote down for one stage is one move, and the second time it is there the first was lost.
@@ -297,7 +327,7 @@ describe('at the same time', { concurrency: 2, timeout: 600_000 }, () => {
 			assert.equal(new Set(sendings.map(({ hash }) => hash)).size, 1);
 			sendings.slice(1).forEach(({ height }, before) => assert.ok(height >= sendings[before].height + AGAIN));
 		}
-		for (const event of ['found_false', 'accusing', 'accused', 'accusation_won']) {
+		for (const event of ['bet_taken', 'found_false', 'accusing', 'accused', 'accusation_won']) {
 			assert.ok(log('whistleblower', { event, job: id }).length <= 1, event);
 		}
 		for (const event of ['problem', 'accusation_lost', 'accusation_moot', 'accusation_dropped', 'clock_runs']) {
@@ -318,7 +348,8 @@ describe('at the same time', { concurrency: 2, timeout: 600_000 }, () => {
 			const change = last.get(address(name)).total - first.get(address(name)).total;
 			return change + (fees.get(address(name)) ?? 0n);
 		};
-		assert.equal(gained('whistleblower'), paid.slashed_to_finders, 'but for its fees it has its part more');
+		const won = paid.slashed_to_finders + WINS * UNIT;
+		assert.equal(gained('whistleblower'), won, 'but for its fees it has its part more, and what it won');
 		assert.equal(last.get(address('whistleblower')).reserved, 0n);
 		assert.equal(gained('victim'), 0n);
 		assert.equal(last.get(address('victim')).reserved, BigInt(job.record), 'only for the record');

@@ -9,12 +9,22 @@ use trainyard_client::{
 };
 use trainyard_engine::{Compute, EngineError};
 use trainyard_proof::inputs::GivenFiles;
-use trainyard_protocol::MicroUt;
+use trainyard_protocol::{bets::Odds, MicroUt};
 
 /// Reads an amount of work in ut.
 pub fn parse_ut(text: &str) -> Result<MicroUt, amount::DecimalError> {
 	let micro = amount::parse_scaled(text, 6)?;
 	MicroUt::try_from(micro).map_err(|_| amount::DecimalError::TooLarge)
+}
+
+/// Reads odds: `100:1`.
+pub fn parse_odds(text: &str) -> Result<Odds, String> {
+	let parts = text.split_once(':').and_then(|(maker, taker)| {
+		Some(Odds { maker: maker.trim().parse().ok()?, taker: taker.trim().parse().ok()? })
+	});
+	parts
+		.filter(Odds::is_valid)
+		.ok_or_else(|| "odds are two whole numbers from 1 to 1,000,000, like 100:1".into())
 }
 
 /// The option of every command that trains, replays or measures.
@@ -115,6 +125,15 @@ impl KeyArgs {
 #[cfg(test)]
 mod tests {
 	use super::*;
+
+	#[test]
+	fn odds_are_two_numbers() {
+		assert_eq!(parse_odds("100:1"), Ok(Odds { maker: 100, taker: 1 }));
+		assert_eq!(parse_odds("1 : 20"), Ok(Odds { maker: 1, taker: 20 }));
+		for bad in ["100", "100/1", "0:1", "1:0", "1:1000001", "a:b", "1:1:1", "-1:1"] {
+			assert!(parse_odds(bad).unwrap_err().contains("100:1"), "{bad}");
+		}
+	}
 
 	#[test]
 	fn the_command_line_goes_before_the_environment() {

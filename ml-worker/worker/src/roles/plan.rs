@@ -49,6 +49,8 @@ pub enum Action {
 	/// Find out where the result of the group of this index parts from this trainer's, and accuse those
 	/// who delivered it.
 	Compare(u32),
+	/// Offer a bet on the own result, or take it back when the job ended.
+	Bet,
 	/// Doubt a committee that says of a piece that it is not to be had.
 	Doubt(RelayId),
 	/// Keep samples of all states for the seats of a relay of them.
@@ -79,6 +81,8 @@ pub struct Known<'a> {
 	pub compared: Option<&'a BTreeSet<WorkResult>>,
 	/// Whether this trainer has a dispute about the job, so that its files are needed.
 	pub disputed: bool,
+	/// Whether an offer of a bet on its result may be missing, or have outlived the job.
+	pub bet_due: bool,
 }
 
 /// What is to be done about one job.
@@ -219,6 +223,7 @@ fn at_work(job: &JobView, mine: &ReplicaView, known: &Known<'_>) -> Plan {
 					if let Some(compared) = known.compared {
 						plan.actions.extend(parted(job, &own, compared));
 					}
+					plan.actions.extend(known.bet_due.then_some(Action::Bet));
 				}
 			}
 		}
@@ -293,7 +298,8 @@ fn ended(
 		return Plan { finished: true, discard: true, ..Plan::default() };
 	}
 	let revealed = mine.reveal.is_some();
-	Plan { serve_data: revealed, serve_bundle: revealed, ..Plan::default() }
+	let actions = (revealed && known.bet_due).then_some(Action::Bet).into_iter().collect();
+	Plan { actions, serve_data: revealed, serve_bundle: revealed, ..Plan::default() }
 }
 
 #[cfg(test)]

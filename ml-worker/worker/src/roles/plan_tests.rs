@@ -154,6 +154,7 @@ fn knowing(record: Option<&JobRecord>) -> Known<'_> {
 		bad: None,
 		compared: None,
 		disputed: false,
+		bet_due: false,
 	}
 }
 
@@ -444,6 +445,26 @@ fn bundles_are_never_served_before_they_are_revealed() {
 			assert!(!plan.serve_bundle, "{state:?} {record:?}");
 		}
 	}
+}
+
+#[test]
+fn a_bet_is_offered_on_an_own_result_that_is_audited() {
+	let record = committed();
+	let done = knowing(Some(&record));
+	let known = Known { bet_due: true, ..done };
+	let actions = |job: &JobView, known| plan(job, &me(), known, &limits(), &standing()).actions;
+	let phase = AuditPhase::Drawing { after: 99 };
+	let audited = auditing(phase, vec![fake::group(result())]);
+	assert_eq!(actions(&audited, &known), [Action::Bet]);
+	assert_eq!(actions(&audited, &done), [], "it stands");
+	// Not on what could still be agreed away, nor on what was not delivered, nor after a conviction.
+	assert_eq!(actions(&with(JobState::Revealing, mine(true, true)), &known), [Action::Store]);
+	assert_eq!(actions(&with(JobState::Auditing, mine(true, false)), &known), []);
+	let lost = ReplicaView { fate: Fate::Rejected, ..mine(true, true) };
+	assert_eq!(actions(&with(JobState::Auditing, lost), &known), []);
+	let ended = with(JobState::Ended(Ending::Settled), mine(true, true));
+	assert_eq!(actions(&ended, &known), [Action::Bet], "it is taken back");
+	assert_eq!(actions(&ended, &done), []);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::{connect, model::parse_root, print_json, sender};
 use crate::{
-	args::{KeyArgs, NodeArgs},
+	args::{parse_odds, KeyArgs, NodeArgs},
 	table::{table, Align},
 	terminal,
 };
@@ -242,16 +242,6 @@ pub struct Show {
 	/// Print JSON
 	#[arg(long)]
 	json: bool,
-}
-
-/// Reads odds: `100:1`.
-fn parse_odds(text: &str) -> Result<Odds, String> {
-	let parts = text.split_once(':').and_then(|(maker, taker)| {
-		Some(Odds { maker: maker.trim().parse().ok()?, taker: taker.trim().parse().ok()? })
-	});
-	parts
-		.filter(Odds::is_valid)
-		.ok_or_else(|| "odds are two whole numbers from 1 to 1,000,000, like 100:1".into())
 }
 
 /// Returns the root that a statement is about where none is named: of the own result, or of the only one.
@@ -556,15 +546,6 @@ impl Show {
 #[cfg(test)]
 mod tests {
 	use super::*;
-
-	#[test]
-	fn odds_are_two_numbers() {
-		assert_eq!(parse_odds("100:1"), Ok(Odds { maker: 100, taker: 1 }));
-		assert_eq!(parse_odds("1 : 20"), Ok(Odds { maker: 1, taker: 20 }));
-		for bad in ["100", "100/1", "0:1", "1:0", "1:1000001", "a:b", "1:1:1", "-1:1"] {
-			assert!(parse_odds(bad).unwrap_err().contains("100:1"), "{bad}");
-		}
-	}
 
 	fn odds() -> OddsView {
 		let quoted =

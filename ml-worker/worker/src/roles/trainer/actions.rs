@@ -101,6 +101,7 @@ impl Trainer {
 				self.sender.run(&calls::poke(job.id).on(head)).await?;
 				Ok(())
 			}
+			Action::Bet => self.bet(&job, head).await,
 			Action::Compare(group) => self.compare(&job, group, stop).await,
 			Action::Reclaim => Err(TaskError::failed("deposits are reclaimed blob by blob")),
 			Action::Dispute(_) => Err(TaskError::failed("disputes have tasks of their own")),

@@ -2,6 +2,7 @@
 
 mod accuse;
 mod actions;
+mod bets;
 mod blobs;
 mod outcome;
 mod reconcile;
@@ -119,6 +120,8 @@ pub struct TrainerArgs {
 	check_segments: u32,
 	#[command(flatten)]
 	disputes: DisputeArgs,
+	#[command(flatten)]
+	bets: bets::BetArgs,
 	/// Accuse nobody who delivered another result of the same job. At most one is true, and while two
 	/// stand none is accepted
 	#[arg(long)]
@@ -218,6 +221,8 @@ struct Trainer {
 	queue: Mutex<slots::Queue>,
 	/// What was stored because verifiers lacked these pieces of a job's result.
 	rescued: Mutex<BTreeMap<Window, Vec<H256>>>,
+	/// What it bets on its own results.
+	bets: Mutex<bets::Standing>,
 	/// Blobs that this account stored, as on disk.
 	blobs: Mutex<BTreeMap<H256, JobId>>,
 	/// Whom it accuses of false results.
@@ -352,6 +357,7 @@ impl Role for TrainerRole {
 			queue: Mutex::default(),
 			rescued: Mutex::default(),
 			relay_seats: Mutex::default(),
+			bets: Mutex::new(bets::Standing::new(args.bets)),
 			blobs: Mutex::new(home.blobs()?),
 			fetcher: Fetcher::new(3, Duration::from_millis(500), locations)?
 				.over(args.locations.over())

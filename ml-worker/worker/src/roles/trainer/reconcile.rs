@@ -70,6 +70,7 @@ impl Trainer {
 		let (mut standing, reserved) = self.standing(&jobs, &stored, tasks, head).await?;
 		self.remove_old_seeds(&jobs, head);
 		reported.retain(&jobs);
+		locked(&self.bets).retain(|id| jobs.iter().any(|job| job.id == id));
 		standing.disputed = disputes.work.iter().any(|(_, work)| matches!(work, Work::Move(_)));
 		let relays = self.look_at_relays(&jobs, reported, head).await?;
 		let mut gathered = Gathered::default();
@@ -213,6 +214,7 @@ impl Trainer {
 			bad: bad.as_deref(),
 			compared: compared.as_ref(),
 			disputed,
+			bet_due: locked(&self.bets).is_due(job, standing.best),
 		};
 		let plan = plan(job, self.me(), &known, &self.limits, standing);
 		self.report_changes(reported, job, &plan);

@@ -84,6 +84,7 @@ async fn trainer(folder: &Path, pace: Pace) -> Arc<Trainer> {
 		queue: Mutex::default(),
 		rescued: Mutex::default(),
 		relay_seats: Mutex::default(),
+		bets: Mutex::default(),
 		blobs: Mutex::default(),
 		home,
 		chain,

@@ -9,7 +9,7 @@ use crate::roles::{
 	fetch::{Fetcher, Locations},
 	report::Reporter,
 	store::{Home, Quota},
-	whistleblower::plan::Limits,
+	whistleblower::{bets::Bets, plan::Limits},
 };
 use codec::{Decode, Encode};
 use std::{
@@ -86,6 +86,7 @@ async fn asked_of(
 			room,
 			report: report.clone(),
 		},
+		bets: Bets { sender: None, most: 0, reserve: 0, report: report.clone() },
 		fetcher: Fetcher::new(1, Duration::from_millis(10), Locations::Any).unwrap(),
 		limits: Limits { segments: 2, work: u64::MAX, data: u64::MAX, memory: 0 },
 		machine: Default::default(),

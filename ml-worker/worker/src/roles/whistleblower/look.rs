@@ -149,6 +149,8 @@ impl Whistleblower {
 				self.report.job(job.id, "found_false", &text, fields);
 			}
 		}
+		// Who is accused withdraws what it offers.
+		self.bets.take(&job, &accusations).await;
 		let is_true = accusations.is_empty();
 		for accusation in accusations {
 			self.accusations.add(Record::new(seed, result.true_root, accusation))?;
@@ -328,7 +330,7 @@ mod tests {
 		http::{Server, Shelf},
 		report::Reporter,
 		store::{Home, Quota},
-		whistleblower::plan::Limits,
+		whistleblower::{bets::Bets, plan::Limits},
 	};
 	use axum::{extract::Request, http::StatusCode, response::IntoResponse, Router};
 	use codec::{Decode, Encode};
@@ -565,6 +567,7 @@ mod tests {
 		let whistleblower = Whistleblower {
 			large,
 			claims,
+			bets: Bets { sender: None, most: 0, reserve: 0, report: report.clone() },
 			fetcher: Fetcher::new(1, Duration::from_millis(10), Locations::Any).unwrap(),
 			limits: Limits { segments: 2, work: u64::MAX, data: u64::MAX, memory: 0 },
 			machine: Default::default(),

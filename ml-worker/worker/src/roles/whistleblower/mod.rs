@@ -5,6 +5,7 @@
 //! a deposit at stake for each accusation. What nobody gives it asks for on chain, with a pledge. It looks at one result at a time. What it found is on disk,
 //! so it goes on after a kill: with the segments that it drew, and with its disputes.
 
+mod bets;
 mod choice;
 mod elastic;
 mod lacking;
@@ -40,6 +41,7 @@ use super::{
 	tasks::{Outcome, TaskName, Tasks},
 };
 use crate::args::parse_ut;
+use bets::Bets;
 use elastic::Elastic;
 use lacking::news;
 use late::LateJobs;
@@ -94,6 +96,10 @@ pub struct WhistleblowerArgs {
 	/// beyond it is not looked at [default: half of what is free at the start]
 	#[arg(long, value_name = "MIB")]
 	max_disk_mib: Option<u64>,
+	/// Stake at most this on each result that it finds false, against offers of those who bet on it, before it accuses
+	/// (in TRY); 0 to bet on nothing
+	#[arg(long, value_name = "TRY", default_value = "0", value_parser = amount::parse)]
+	max_bet: Balance,
 	/// Largest deposit of one challenge (in TRY). It returns where the result is false
 	#[arg(long, value_name = "TRY", default_value = "100", value_parser = amount::parse)]
 	max_deposit: Balance,
@@ -156,6 +162,7 @@ struct Whistleblower {
 	fetcher: Fetcher,
 	large: Large,
 	claims: Claims,
+	bets: Bets,
 	limits: Limits,
 	quota: Quota,
 	accusations: Arc<Accusations>,
@@ -224,6 +231,12 @@ impl Role for WhistleblowerRole {
 		let me = *sender.account();
 		let large = args.relays.large(&sender, webhook.clone()).await?;
 		let claims = args.claims.claims(&sender, report.clone()).await?;
+		let bets = Bets {
+			sender: Some(sender.clone()),
+			most: args.max_bet,
+			reserve: args.reserve.saturating_add(args.max_deposit),
+			report: report.clone(),
+		};
 		let driver =
 			Driver::open(sender, me, &home.disputes(), &args.disputes, stakes, &report, webhook)?
 				.on(machine.clone(), Self::NAME);
@@ -233,6 +246,7 @@ impl Role for WhistleblowerRole {
 			fetcher,
 			large,
 			claims,
+			bets,
 			limits: Limits {
 				segments: args.segments_per_job,
 				work: args.max_ut,
