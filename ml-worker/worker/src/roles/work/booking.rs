@@ -32,7 +32,9 @@ pub enum Kind {
 	Asked,
 	/// Deposits and stakes that were lost.
 	Lost,
-	/// Jobs and projects of its own.
+	/// Bets that were won or lost.
+	Bets,
+	/// Jobs, tasks and projects of its own.
 	Spent,
 	/// Transfers of its owner.
 	Transfer,
@@ -53,6 +55,7 @@ impl Kind {
 			Self::Storage => "storage",
 			Self::Asked => "bytes asked for",
 			Self::Lost => "lost",
+			Self::Bets => "bets",
 			Self::Spent => "own jobs",
 			Self::Transfer => "transfers",
 			Self::Other => "other",
@@ -234,6 +237,15 @@ fn attributed(
 			(true, Some(Relation::Posted)) => (Part::Account, Kind::Spent, job),
 			(true, _) => (by_job(Part::Whistleblower), Kind::Bounty, job),
 		},
+		Some("Tasks.Escrow") => match came {
+			true => (Part::Tasks, Kind::Pay, None),
+			false => (Part::Account, Kind::Spent, None),
+		},
+		Some("Tasks.Record") => (Part::Account, Kind::Spent, None),
+		Some("Tasks.Replica" | "Tasks.Challenge") => {
+			(Part::Tasks, if came { Kind::Bounty } else { Kind::Lost }, None)
+		}
+		Some("Bets.Stake") => (by_job(Part::Account), Kind::Bets, job),
 		Some("Court.Challenge") => {
 			let kind = if came { Kind::Bounty } else { Kind::Lost };
 			(by_job(Part::Disputes), kind, job)
@@ -296,6 +308,8 @@ fn sender(call: &str, by_job: impl Fn(Part) -> Part) -> Part {
 		("Verification", _) | ("Stints" | "Drilling", "check" | "check_reveal") => Part::Verifier,
 		("Drilling", "propose" | "vote" | "withdraw_project" | "clear") => Part::Account,
 		("Stints" | "Drilling", _) => Part::Driller,
+		("Tasks", "post" | "cancel") => Part::Account,
+		("Tasks", _) => Part::Tasks,
 		("Court", _) => by_job(Part::Disputes),
 		("Hashrate", "set_candidate") | ("Session", _) => Part::Node,
 		("Hashrate", _) => Part::Trainer,

@@ -68,6 +68,8 @@ fn money_that_was_held_is_of_the_role_that_deals_with_its_job() {
 		("TaskMarket.Escrow", OTHER, ME, 2, (Verifier, Fee, 50)),
 		("TaskMarket.Escrow", OTHER, ME, 7, (Verifier, Fee, 50)),
 		("TaskMarket.Escrow", ME, OTHER, 3, (Account, Spent, -50)),
+		("Bets.Stake", OTHER, ME, 1, (Trainer, Bets, 50)),
+		("Bets.Stake", ME, OTHER, 3, (Account, Bets, -50)),
 		("TaskMarket.Deposit", ME, JACKPOT, 1, (Trainer, Lost, -50)),
 		("TaskMarket.Deposit", OTHER, ME, 2, (Verifier, Bounty, 50)),
 		("TaskMarket.Deposit", OTHER, ME, 1, (Trainer, Bounty, 50)),
@@ -179,4 +181,23 @@ fn power_is_counted_by_what_it_is_for() {
 		booked(&events).power.iter().map(|power| (power.part, power.work)).collect();
 	let (trainer, driller) = (Part::Trainer, Part::Driller);
 	assert_eq!(found, [(trainer, 50), (driller, 7), (driller, -2), (trainer, -1)]);
+}
+
+/// Events of tasks name no job.
+#[test]
+fn tasks_are_booked_by_what_was_held() {
+	use {Kind::*, Part::*};
+	for (reason, source, dest, row) in [
+		("Tasks.Escrow", OTHER, ME, (Tasks, Pay, 50)),
+		("Tasks.Escrow", ME, OTHER, (Account, Spent, -50)),
+		("Tasks.Replica", OTHER, ME, (Tasks, Bounty, 50)),
+		("Tasks.Replica", ME, JACKPOT, (Tasks, Lost, -50)),
+		("Tasks.Challenge", ME, OTHER, (Tasks, Lost, -50)),
+	] {
+		let (part, kind, amount) = row;
+		let found = rows(&[on_hold(reason, source, dest, 50)]);
+		assert_eq!(found, [(part, kind, amount, None)], "{reason}");
+	}
+	assert_eq!(sender("Tasks.post", |other| other), Account);
+	assert_eq!(sender("Tasks.commit", |other| other), Tasks);
 }

@@ -92,6 +92,22 @@ fn explained(hold: &Hold, facts: &Facts) -> Vec<Locked> {
 				"prepaid for bytes that were asked for, until they came or the time for it is over";
 			vec![row(hold.amount, None, why.to_owned())]
 		}
+		"Tasks.Escrow" | "Tasks.Record" => {
+			let why = "escrow and records of its own tasks, until they end and are forgotten";
+			vec![row(hold.amount, None, why.to_owned())]
+		}
+		"Tasks.Replica" => {
+			let why = "deposits of tasks that it computes, until these end";
+			vec![row(hold.amount, None, why.to_owned())]
+		}
+		"Tasks.Challenge" => {
+			let why = "deposits of challenges of tasks, until their disputes end";
+			vec![row(hold.amount, None, why.to_owned())]
+		}
+		"Bets.Stake" | "Bets.Record" => {
+			let why = "offers and bets on results, until they are taken back or decided";
+			vec![row(hold.amount, None, why.to_owned())]
+		}
 		"Drilling.Project" => {
 			let why = "deposits of its own projects, until they are cleared";
 			vec![row(hold.amount, None, why.to_owned())]

@@ -1,5 +1,5 @@
-//! One daemon for a machine's owner: plays trainer, driller, verifier and whistleblower with one key, one
-//! connection, one folder, and one budget of memory, disk and cores.
+//! One daemon for a machine's owner: plays trainer, driller, verifier and whistleblower, and computes tasks, with
+//! one key, one connection, one folder, and one budget of memory, disk and cores.
 //!
 //! Each role is the one that runs alone, with a folder of its own below that of the daemon. What they share:
 //!
@@ -42,6 +42,7 @@ use super::{
 	verifier::{self, VerifierArgs, VerifierError},
 	whistleblower::{self, WhistleblowerArgs, WhistleblowerError},
 };
+use crate::task::market::role::{self as tasks, TaskWorkArgs};
 use accounts::Accounts;
 use facts::Asker;
 use futures::{future::LocalBoxFuture, stream::FuturesUnordered, FutureExt, StreamExt};
@@ -53,6 +54,7 @@ use serde_json::{json, Map, Value};
 use status::Status;
 use std::{
 	collections::BTreeSet,
+	convert::Infallible,
 	num::NonZeroUsize,
 	path::{Path, PathBuf},
 	sync::Arc,
@@ -119,6 +121,9 @@ pub enum WorkError {
 	/// The whistleblower cannot work.
 	#[error("the whistleblower: {0}")]
 	Whistleblower(RoleError<WhistleblowerError>),
+	/// Tasks cannot be computed.
+	#[error("tasks: {0}")]
+	Tasks(RoleError<Infallible>),
 }
 
 /// Whose folder it is.
@@ -218,6 +223,9 @@ impl Shared {
 				Part::Whistleblower => whistleblower::prepare(args.of(*role, budget)?, base, stop)
 					.await
 					.map_err(WorkError::Whistleblower)?,
+				Part::Tasks => tasks::prepare(args.of(*role, budget)?, base, stop)
+					.await
+					.map_err(WorkError::Tasks)?,
 				Part::Node | Part::Disputes | Part::Account => continue,
 			};
 			plays.push((*role, play));
@@ -242,6 +250,7 @@ fn check_options(
 			Part::Driller => drop(args.of::<DrillerArgs>(*role, budget)?),
 			Part::Verifier => drop(args.of::<VerifierArgs>(*role, budget)?),
 			Part::Whistleblower => drop(args.of::<WhistleblowerArgs>(*role, budget)?),
+			Part::Tasks => drop(args.of::<TaskWorkArgs>(*role, budget)?),
 			Part::Node | Part::Disputes | Part::Account => {}
 		}
 	}

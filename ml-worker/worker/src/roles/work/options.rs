@@ -45,7 +45,7 @@ pub struct WorkArgs {
 	#[arg(long, value_name = "DIR")]
 	pub(super) dir: Option<PathBuf>,
 	/// Roles to play
-	#[arg(long, value_name = "ROLES", value_enum, value_delimiter = ',', default_values_t = Part::ROLES)]
+	#[arg(long, value_name = "ROLES", value_enum, value_delimiter = ',', default_values_t = Part::USUAL)]
 	pub(super) roles: Vec<Part>,
 	/// Threads to compute with, for all roles [default: all cores]
 	#[arg(long, value_name = "N")]
@@ -106,6 +106,9 @@ pub struct WorkArgs {
 	/// The same of the whistleblower
 	#[arg(long, value_name = "OPTIONS", allow_hyphen_values = true)]
 	pub(super) whistleblower_options: Option<String>,
+	/// The same of who computes tasks, as `trainyard task work --help` lists them
+	#[arg(long, value_name = "OPTIONS", allow_hyphen_values = true)]
+	pub(super) tasks_options: Option<String>,
 	/// Minutes between two reports of what was earned, what is locked, and why nothing came; 0 for none
 	/// but the last
 	#[arg(long, value_name = "N", default_value_t = 60)]
@@ -124,7 +127,7 @@ pub struct WorkArgs {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OptionError {
 	/// No role was named.
-	#[error("--roles names no role: trainer, driller, verifier and whistleblower are there")]
+	#[error("--roles names no role: trainer, driller, verifier, whistleblower and tasks are there")]
 	NoRole,
 	/// The verifier's own option without the verifier, or the like.
 	#[error("--{role}-options is given, and --roles has no {role}")]
@@ -191,6 +194,7 @@ impl WorkArgs {
 			Part::Driller => self.driller_options.as_deref(),
 			Part::Verifier => self.verifier_options.as_deref(),
 			Part::Whistleblower => self.whistleblower_options.as_deref(),
+			Part::Tasks => self.tasks_options.as_deref(),
 			Part::Node | Part::Disputes | Part::Account => None,
 		}
 	}
@@ -206,6 +210,11 @@ impl WorkArgs {
 
 	/// Returns the options of a role as its own command line has them.
 	fn line(&self, role: Part, budget: &Budget) -> Vec<String> {
+		if role == Part::Tasks {
+			// The verifier audits what it is drawn for.
+			let has_verifier = self.roles.contains(&Part::Verifier);
+			return has_verifier.then(|| "--no-audit".to_owned()).into_iter().collect();
+		}
 		let mut line = Vec::new();
 		let mut give = |name: &str, value: Option<String>| {
 			if let Some(value) = value {

@@ -5,6 +5,7 @@ use crate::roles::{
 	driller::DrillerArgs, trainer::TrainerArgs, verifier::VerifierArgs,
 	whistleblower::WhistleblowerArgs,
 };
+use crate::task::market::role::TaskWorkArgs;
 use clap::Parser;
 use trainyard_protocol::seats::LEAST_ROOM;
 
@@ -63,7 +64,9 @@ fn every_role_takes_what_it_is_given() {
 #[test]
 fn roles_are_named_and_unknown_ones_are_refused() {
 	let roles = |line: &str| parse(line).map(|args| args.roles().unwrap());
-	assert_eq!(roles("").unwrap(), Part::ROLES.into());
+	assert_eq!(roles("").unwrap(), Part::USUAL.into());
+	let all = "--roles trainer,driller,verifier,whistleblower,tasks";
+	assert_eq!(roles(all).unwrap(), Part::ROLES.into());
 	let two = [Part::Trainer, Part::Driller].into();
 	assert_eq!(roles("--roles driller,trainer,driller").unwrap(), two);
 	let error = roles("--roles trainer,miner").unwrap_err().to_string();
@@ -87,6 +90,18 @@ fn further_options_go_to_their_role() {
 	assert!(error.to_string().contains("--fast"), "{error}");
 	let idle = with("--roles trainer", "--driller-options", "--max-laps-per-second 2");
 	assert_eq!(idle.roles(), Err(OptionError::NotPlayed { role: "driller" }));
+}
+
+/// A verifier audits tasks itself.
+#[test]
+fn tasks_are_audited_once() {
+	let line = |roles: &str| parse(roles).unwrap().line(Part::Tasks, &budget());
+	assert_eq!(line("--roles tasks,verifier"), ["--no-audit"]);
+	assert!(line("--roles tasks").is_empty());
+	let args = with("--roles tasks,verifier", "--tasks-options", "--min-price 3 --at-once 1");
+	args.of::<TaskWorkArgs>(Part::Tasks, &budget()).unwrap();
+	let idle = with("", "--tasks-options", "--min-price 3");
+	assert_eq!(idle.roles(), Err(OptionError::NotPlayed { role: "tasks" }));
 }
 
 #[test]

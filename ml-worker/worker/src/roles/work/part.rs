@@ -28,6 +28,8 @@ pub enum Part {
 	Verifier,
 	/// Looks at results of others.
 	Whistleblower,
+	/// Computes deterministic tasks.
+	Tasks,
 	/// A node with this account's session keys.
 	#[value(skip)]
 	Node,
@@ -40,8 +42,12 @@ pub enum Part {
 }
 
 impl Part {
-	/// The roles that one daemon plays.
-	pub const ROLES: [Self; 4] =
+	/// The roles that one daemon can play.
+	pub const ROLES: [Self; 5] =
+		[Self::Trainer, Self::Driller, Self::Verifier, Self::Whistleblower, Self::Tasks];
+	/// Those that it plays where none is named. Who computes tasks has a deposit of at least 100 TRY for each at stake,
+	/// and names what it is paid for one.
+	pub const USUAL: [Self; 4] =
 		[Self::Trainer, Self::Driller, Self::Verifier, Self::Whistleblower];
 
 	/// Returns its name in folders, reports and options.
@@ -51,6 +57,7 @@ impl Part {
 			Self::Driller => "driller",
 			Self::Verifier => "verifier",
 			Self::Whistleblower => "whistleblower",
+			Self::Tasks => "tasks",
 			Self::Node => "node",
 			Self::Disputes => "disputes",
 			Self::Account => "account",

@@ -28,6 +28,8 @@ pub struct Told {
 	not_looked_at: BTreeMap<JobId, String>,
 	/// Jobs whose results were looked at.
 	looked_at: BTreeMap<JobId, ()>,
+	/// The last that was told of each task that has not ended.
+	tasks: BTreeMap<u64, String>,
 	/// The last thing that went wrong, by role.
 	problems: BTreeMap<String, String>,
 }
@@ -40,6 +42,13 @@ impl Told {
 			event.get("job").and_then(Value::as_u64).and_then(|job| JobId::try_from(job).ok());
 		let reason = text("reason");
 		let (Some(name), Some(role)) = (text("event"), text("role")) else { return };
+		if let Some(task) = event.get("task").and_then(Value::as_u64) {
+			match name.strip_prefix("task_") {
+				Some("ended") => drop(self.tasks.remove(&task)),
+				Some(word) => drop(self.tasks.insert(task, word.to_owned())),
+				None => {}
+			}
+		}
 		match (name.as_str(), job, reason) {
 			("not_taken", Some(job), Some(reason)) => {
 				self.not_taken.insert(job, reason);
@@ -86,6 +95,7 @@ pub fn reason(role: Part, facts: &Facts, told: &Told, present: &[Present]) -> St
 		Part::Driller => driller(facts, present),
 		Part::Verifier => verifier(facts),
 		Part::Whistleblower => whistleblower(facts, told),
+		Part::Tasks => tasks(told),
 		Part::Node | Part::Disputes | Part::Account => return String::new(),
 	};
 	match told.problems.get(role.name()) {
@@ -270,6 +280,17 @@ fn whistleblower(facts: &Facts, told: &Told) -> String {
 		(true, own) => format!("only results stand that this account trained or audits ({own})"),
 		(false, _) => texts.join("; "),
 	}
+}
+
+fn tasks(told: &Told) -> String {
+	let at_hand = told.tasks.iter().take(MOST).map(|(task, word)| format!("task {task}: {word}"));
+	let mut texts: Vec<String> = at_hand.collect();
+	match told.tasks.len() {
+		0 => texts.push("no task is open that it would take".to_owned()),
+		all if all > MOST => texts.push(format!("and {} more", all - MOST)),
+		_ => {}
+	}
+	texts.join("; ")
 }
 
 #[cfg(test)]

@@ -173,3 +173,25 @@ fn a_whistleblower_says_what_there_is_to_look_at() {
 	];
 	says(Part::Whistleblower, &facts, &told(&events), &words);
 }
+
+#[test]
+fn of_each_task_is_said_what_was_last_told() {
+	let none = Told::default();
+	says(Part::Tasks, &facts(), &none, &["no task is open"]);
+	let mut told = Told::default();
+	let mut note = |event: &str, task: u64| {
+		let event = json!({ "role": "tasks", "event": event, "task": task });
+		told.note(event.as_object().unwrap());
+	};
+	for (event, task) in [
+		("task_applied", 3),
+		("task_computed", 3),
+		("task_applied", 4),
+		("task_applied", 5),
+		("task_ended", 5),
+	] {
+		note(event, task);
+	}
+	says(Part::Tasks, &facts(), &told, &["task 3: computed; task 4: applied"]);
+	assert!(!reason(Part::Tasks, &facts(), &told, &[]).contains("task 5"));
+}

@@ -22,6 +22,10 @@ use trainyard_task::{
 pub struct Policy {
 	/// Whether it applies for tasks.
 	pub apply: bool,
+	/// Whether it computes those for which it was drawn as a replica.
+	pub replicas: bool,
+	/// Whether it computes those that it was drawn to audit.
+	pub audits: bool,
 	/// Whether it computes tasks of others whose claims stand, and challenges false ones.
 	pub check: bool,
 	/// Whether it challenges false claims of tasks of others.
@@ -141,7 +145,8 @@ pub fn moves(
 	policy: &Policy,
 	now: BlockNumber,
 ) -> Vec<Move> {
-	let seat = seat(view, me);
+	let plays = |audits: bool| if audits { policy.audits } else { policy.replicas };
+	let seat = seat(view, me).filter(|(_, audits)| plays(*audits));
 	match view.phase {
 		Phase::Open { until } if now < until && is_wanted(view, me, policy) => vec![Move::Apply],
 		Phase::Computing { until } => match seat {
@@ -258,6 +263,8 @@ mod tests {
 
 	const POLICY: Policy = Policy {
 		apply: true,
+		replicas: true,
+		audits: true,
 		check: false,
 		challenge: true,
 		defend: true,
@@ -376,6 +383,23 @@ mod tests {
 		assert_eq!(moves(&now, &account(5), None, &none, 9), [Move::Compute { until: 20 }]);
 		assert_eq!(moves(&now, &account(5), Some(&claim(7)), &none, 9), [Move::Commit]);
 		assert_eq!(moves(&now, &account(2), Some(&claim(7)), &none, 9), []);
+	}
+
+	/// Two roles of one account do not both do the same.
+	#[test]
+	fn a_role_leaves_to_another_what_that_plays() {
+		let mut now = view(STEPS, Phase::Computing { until: 20 });
+		now.replicas = vec![replica(2, false, None)];
+		let compute = [Move::Compute { until: 20 }];
+		let plays = |view: &TaskView, who: u8, replicas, audits| {
+			moves(view, &account(who), None, &Policy { replicas, audits, ..POLICY }, 9)
+		};
+		assert_eq!(plays(&now, 2, true, false), compute);
+		assert_eq!(plays(&now, 2, false, true), []);
+		now.phase = Phase::Auditing { until: 20, tries: 0 };
+		now.auditor = Some(replica(5, false, None));
+		assert_eq!(plays(&now, 5, false, true), compute);
+		assert_eq!(plays(&now, 5, true, false), []);
 	}
 
 	#[test]

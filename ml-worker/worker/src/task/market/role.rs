@@ -8,12 +8,12 @@ use crate::{
 	args::parse_ut,
 	roles::{
 		blocks::LookError,
-		run::{self, Base, Next, Role, RoleArgs, RoleError},
+		run::{self, Base, Next, Play, Role, RoleArgs, RoleError},
 		tasks::{Outcome, TaskName, Tasks},
 	},
 };
 use serde_json::{json, Map, Value};
-use std::{convert::Infallible, sync::Arc};
+use std::{convert::Infallible, future::Future, sync::Arc};
 use tracing::warn;
 use trainyard_client::{amount, Head};
 use trainyard_protocol::{job::Balance, MicroUt};
@@ -23,6 +23,9 @@ use trainyard_protocol::{job::Balance, MicroUt};
 pub struct TaskWorkArgs {
 	#[command(flatten)]
 	role: RoleArgs,
+	/// Audit no tasks for which this account is drawn as a verifier: where its verifier runs, that does
+	#[arg(long)]
+	no_audit: bool,
 	/// Apply for no tasks: only audit those for which this account is drawn as a verifier, and with --check look at
 	/// others
 	#[arg(long)]
@@ -64,6 +67,8 @@ impl TaskWorkArgs {
 	fn policy(&self) -> Policy {
 		Policy {
 			apply: !self.no_apply,
+			replicas: true,
+			audits: !self.no_audit,
 			check: self.check,
 			// Who cheats would challenge the truth.
 			challenge: !self.no_challenge && self.test_only_cheat.is_none(),
@@ -81,6 +86,15 @@ impl TaskWorkArgs {
 struct TaskWorker {
 	keeper: Arc<Keeper>,
 	policy: Policy,
+}
+
+/// Gets it ready in a process that plays other roles, too.
+pub(crate) async fn prepare(
+	args: TaskWorkArgs,
+	base: Base,
+	stop: impl Future<Output = ()> + 'static,
+) -> Result<Play, RoleError<Infallible>> {
+	run::prepare::<TaskWorker>(args, base, stop).await
 }
 
 /// Runs it until it is asked to stop.

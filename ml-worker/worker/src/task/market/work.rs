@@ -12,7 +12,7 @@ use crate::{
 		machine::{Class, Machine, Need},
 		report::Reporter,
 		run::Base,
-		tasks::{TaskError as Failure, TaskName},
+		tasks::{stopped, TaskError as Failure, TaskName},
 	},
 	task::{
 		run::{self, Finished, Options},
@@ -90,6 +90,9 @@ impl Settings {
 	pub fn of_auditor(role: &'static str) -> Self {
 		let policy = Policy {
 			apply: false,
+			// What the account applied for is computed by whoever applied.
+			replicas: false,
+			audits: true,
 			check: false,
 			challenge: true,
 			defend: true,
@@ -272,7 +275,11 @@ impl Keeper {
 			Move::Compute { until } => self.compute(&duty, &view, until, stop).await,
 			Move::Commit => self.commit(&duty, head).await,
 			Move::Reveal => self.reveal(&duty).await,
-			Move::Store => self.store(&duty).await,
+			Move::Store => tokio::select! {
+				stored = self.store(&duty) => stored,
+				// The task is over.
+				() = stopped(&stop) => Err(Failure::Stopped),
+			},
 			Move::Show { dispute, side, level, nodes } => {
 				self.show(&duty, (dispute, side), level, nodes).await
 			}
