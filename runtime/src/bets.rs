@@ -1,23 +1,28 @@
 //! What became of results on which somebody bets: a router, since no pallet imports another.
 //!
 //! The market knows what became of each replica, submissions what it revealed, the court whom it convicts, and bets
-//! remember how that was.
+//! remember how that was. Of a task the pallet of tasks knows all that.
 
 use crate::{AccountId, Balance, BlockNumber, Runtime, TaskMarket};
 use alloc::vec::Vec;
 use frame_support::weights::Weight;
 use pallet_submissions::Rounds;
 use pallet_task_market::{Guilty, Job, Jobs, Lates};
+use pallet_tasks::{Out, Tasks};
 use trainyard_protocol::{
-	bets::{self, Delivered, Outcome, BURNED},
+	bets::{self, Delivered, Outcome, Statement, BURNED},
 	fees,
 	job::{JobState, MAX_AUDIT_ROUNDS, MAX_REPLICAS},
 	JobId, H256,
 };
+use trainyard_task::{
+	views::{Phase, TaskEnd},
+	TaskId,
+};
 use trainyard_traits::{ResultStage, ResultStanding, Results};
 
-/// Results of jobs of the market.
-pub struct JobResults;
+/// Results of jobs of the market, and of tasks.
+pub struct AllResults;
 
 /// Returns what a trainer of a job loses for good where its result is convicted, if all others who have a part of it
 /// are its friends: of what is not for the submitter's costs of checking a half is burned, of the whole deposit before
@@ -55,8 +60,51 @@ fn decided(id: JobId, job: &Job<AccountId>, own: &[AccountId], late: bool) -> Re
 	ResultStage::Over { outcome, convicted: first_convicted(id, own).filter(|_| by_court) }
 }
 
-impl Results<AccountId> for JobResults {
-	fn standing(id: JobId, root: &H256, late: bool) -> Option<ResultStanding<AccountId>> {
+/// Returns how a claim of a task ended, by its number.
+fn task_outcome(end: TaskEnd, number: u8, out: Option<Out>) -> Outcome {
+	match (end, out) {
+		(TaskEnd::Accepted(accepted), _) if accepted == number => Outcome::Right,
+		(TaskEnd::Accepted(_), _) | (_, Some(Out { proven: true, .. })) => Outcome::Wrong,
+		(_, Some(_)) => Outcome::Forfeited,
+		// It is that of an auditor, and no replica had it.
+		(TaskEnd::Refuted, None) => Outcome::Right,
+		(_, None) => Outcome::Unknown,
+	}
+}
+
+/// Returns where the claim with this root stands for a task.
+fn task_standing(id: TaskId, root: &H256) -> Option<ResultStanding<AccountId>> {
+	let task = Tasks::<Runtime>::get(id)?;
+	let mut claims = (0u8..).zip(&task.claims);
+	let (number, claimed) = claims.find(|(_, claimed)| claimed.claim.root == *root)?;
+	let claim = Some(number);
+	let replicas = task.replicas.iter().filter(|replica| replica.claim == claim);
+	let mut own: Vec<AccountId> = replicas.map(|replica| replica.who.clone()).collect();
+	// Half of what a replica loses may go to a friend on the other side; the bond of who audits is little beside it.
+	let at_stake = if own.is_empty() { 0 } else { task.terms.deposit / BURNED };
+	let auditor = task.auditor.iter().filter(|auditor| auditor.claim == claim);
+	own.extend(auditor.map(|auditor| auditor.who.clone()));
+	let stage = match task.phase {
+		Phase::Challenging { .. } if claimed.convicted() => ResultStage::Known,
+		Phase::Challenging { .. } => ResultStage::Open,
+		Phase::Ended(end) => {
+			let outcome = task_outcome(end, number, claimed.out);
+			let by_court = matches!(outcome, Outcome::Wrong | Outcome::Forfeited);
+			let convicted = claimed.out.filter(|_| by_court).map(|out| out.at);
+			ResultStage::Over { outcome, convicted }
+		}
+		_ => ResultStage::Awaited,
+	};
+	Some(ResultStanding { own, at_stake, stage })
+}
+
+impl Results<AccountId> for AllResults {
+	fn standing(statement: &Statement) -> Option<ResultStanding<AccountId>> {
+		let (id, root, late) = match statement {
+			Statement::Result { job, root, late } => (*job, root, *late),
+			Statement::Task { task, root } => return task_standing(*task, root),
+			Statement::Words { .. } => return None,
+		};
 		let job = Jobs::<Runtime>::get(id)?;
 		let round = Rounds::<Runtime>::get(id)?;
 		let entries = round.entries.into_iter();
@@ -91,7 +139,8 @@ impl Results<AccountId> for JobResults {
 	}
 
 	fn standing_weight() -> Weight {
-		// The job, its round, its time for late proof, and of each trainer whether and how it was convicted.
+		// The job, its round, its time for late proof, and of each trainer whether and how it was convicted. Of a task its
+		// record alone, which is larger.
 		let reads = u64::from(MAX_REPLICAS).saturating_mul(2).saturating_add(3);
 		<Runtime as frame_system::Config>::DbWeight::get().reads(reads)
 	}

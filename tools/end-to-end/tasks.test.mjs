@@ -1,7 +1,7 @@
 // Deterministic tasks with the real node and real workers, from posting to payment: steps posted by the command line,
 // a map by polkadot.js. In each a replica cheats, and is convicted: of steps by a dispute that ends with a step that
-// the chain executes, of a map by a record. A verifier audits. At last nobody but a cheat computes, and somebody who
-// looks convicts it.
+// the chain executes, of a map by a record. A verifier audits. At last nobody but a cheat computes, and bets on its
+// claim; somebody who looks convicts it, and who took the bet is paid.
 
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,6 +14,8 @@ import { anyPort } from './lib/net.mjs';
 const UNIT = 10n ** 12n;
 const VERIFIERS = ['//Charlie', '//Dave', '//Eve'];
 const [HONEST, CHEAT, SUBMITTER] = ['//Alice', '//Bob', '//Ferdie'];
+/** Who bets, and is a verifier as well. */
+const TAKER = '//Eve';
 const REWARD = 20n * UNIT;
 /** The step, and the index, whose result is made up. */
 const MADE_UP = 70;
@@ -191,6 +193,19 @@ describe('deterministic tasks', { timeout: 1_200_000 }, () => {
 			async () => (await shown(task)).applicants.length > 0,
 			() => network.fleet.check(),
 		);
+		// Who looks stakes against what the cheat offers on its claim, before it challenges.
+		await until(
+			'claims can be challenged',
+			300,
+			async () => (await shown(task)).phase === 'challenging',
+			() => network.fleet.check(),
+		);
+		const bet = (name, args, suri) =>
+			network.fleet.must(name, network.workerBinary, ['bet', ...args, '--node', network.url, '--suri', suri]);
+		const offered = ['offer', '--task', String(task), '--side', 'right', '--odds', '10:1', '--stake', '20'];
+		assert.match((await bet('offer', offered, CHEAT)).stdout, /offer 0/);
+		await bet('take', ['take', '0', '--side', 'wrong', '--stake', '2'], TAKER);
+		const staked = await owned(TAKER);
 		honest = startTaskWorker(HONEST, ['--no-apply', '--check']);
 		const view = await until(
 			'the task ends',
@@ -208,6 +223,9 @@ describe('deterministic tasks', { timeout: 1_200_000 }, () => {
 		assert.equal(view.phase, 'refuted');
 		assert.equal(view.claims[0].convicted, true);
 		assert.equal(told('tasks-alice', task, 'task_challenged').length, 1);
+		await bet('settle', ['settle', '0'], SUBMITTER);
+		const won = (await owned(TAKER)) - staked;
+		assert.ok(won > 19n * UNIT && won <= 20n * UNIT, `what the cheat staked, less fees: ${won}`);
 		const followed = await network.worker('follow', ['task', 'follow', String(task), '--node', network.url]);
 		assert.equal(followed.status, 1, followed.stderr);
 	});

@@ -6,7 +6,7 @@ import { cryptoWaitReady } from '@polkadot/util-crypto';
 import { UserError, explainDispatchError, explainPoolError } from './errors.js';
 
 /** The protocol that this package speaks; a node that speaks another is refused. */
-export const PROTOCOL_VERSION = 27;
+export const PROTOCOL_VERSION = 28;
 /** Where a local node listens. */
 export const DEFAULT_NODE = 'ws://127.0.0.1:9944';
 

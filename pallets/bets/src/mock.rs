@@ -82,14 +82,14 @@ impl pallet_balances::Config for Test {
 
 parameter_types! {
 	/// Where results stand. What is not here is not known.
-	pub static Known: BTreeMap<(JobId, H256, bool), ResultStanding<AccountId>> = BTreeMap::new();
+	pub static Known: BTreeMap<Statement, ResultStanding<AccountId>> = BTreeMap::new();
 	pub static ServiceWeight: Weight = Weight::MAX;
 }
 
 pub struct FakeResults;
 impl Results<AccountId> for FakeResults {
-	fn standing(job: JobId, root: &H256, late: bool) -> Option<ResultStanding<AccountId>> {
-		Known::get().get(&(job, *root, late)).cloned()
+	fn standing(statement: &Statement) -> Option<ResultStanding<AccountId>> {
+		Known::get().get(statement).cloned()
 	}
 
 	fn standing_weight() -> Weight {
@@ -100,7 +100,7 @@ impl Results<AccountId> for FakeResults {
 	fn make_open(who: &AccountId) -> Option<(JobId, H256)> {
 		let own = vec![*who];
 		let standing = ResultStanding { own, at_stake: Balance::MAX, stage: ResultStage::Open };
-		Known::mutate(|all| all.insert((JOB, root(), false), standing));
+		Known::mutate(|all| all.insert(result(), standing));
 		Some((JOB, root()))
 	}
 }
@@ -164,6 +164,11 @@ pub fn result() -> Statement {
 	Statement::Result { job: JOB, root: root(), late: false }
 }
 
+/// A claim of a task of the trainer, which stands where its result stands.
+pub fn task() -> Statement {
+	Statement::Task { task: 4, root: root() }
+}
+
 pub fn words() -> Statement {
 	Statement::Words { hash: H256::repeat_byte(8) }
 }
@@ -172,8 +177,9 @@ pub fn words() -> Statement {
 pub fn stage(stage: ResultStage) {
 	let standing = ResultStanding { own: vec![TRAINER], at_stake: AT_STAKE, stage };
 	Known::mutate(|all| {
-		for late in [false, true] {
-			all.insert((JOB, root(), late), standing.clone());
+		let late = Statement::Result { job: JOB, root: root(), late: true };
+		for statement in [result(), late, task()] {
+			all.insert(statement, standing.clone());
 		}
 	});
 }

@@ -18,16 +18,13 @@ use trainyard_traits::{ConvictionObserver, ResultStage, ResultStanding, Results}
 impl<T: Config> Pallet<T> {
 	/// Returns where the result stands that a statement is about.
 	pub(crate) fn standing(statement: &Statement) -> Option<ResultStanding<T::AccountId>> {
-		match statement {
-			Statement::Result { job, root, late } => T::Results::standing(*job, root, *late),
-			Statement::Words { .. } => None,
-		}
+		statement.is_of_a_result().then(|| T::Results::standing(statement)).flatten()
 	}
 
 	/// Returns the result that a statement is about, if it can be bet on; `None` of words, on which anybody bets. Fails
 	/// with why it cannot be bet on.
 	fn check_open(statement: &Statement) -> Result<Option<ResultStanding<T::AccountId>>, Error<T>> {
-		if statement.job().is_none() {
+		if !statement.is_of_a_result() {
 			return Ok(None);
 		}
 		let result = Self::standing(statement).ok_or(Error::<T>::NoSuchResult)?;
@@ -57,7 +54,7 @@ impl<T: Config> Pallet<T> {
 				ensure!(panel.is_valid() && panel.blocks <= most, Error::<T>::BadPanel);
 				ensure!(!panel.members.contains(who), Error::<T>::OnPanel);
 			}
-			None => ensure!(statement.job().is_some(), Error::<T>::NoArbiter),
+			None => ensure!(statement.is_of_a_result(), Error::<T>::NoArbiter),
 		}
 		Ok(())
 	}

@@ -43,7 +43,7 @@ impl<T: Config> Pallet<T> {
 	/// Returns what decides the bets of an offer, and whether the record of the offer changed.
 	fn decide(offer: &mut Offer<T::AccountId>) -> Known {
 		let wait = || Self::now().saturating_add(T::PollBlocks::get());
-		if offer.statement.job().is_none() {
+		if !offer.statement.is_of_a_result() {
 			return Self::ask_panel(offer);
 		}
 		match Self::standing(&offer.statement).map(|result| result.stage) {
@@ -162,7 +162,7 @@ impl<T: Config> Pallet<T> {
 			let sum = book.of(side);
 			*sum = sum.saturating_sub(bet.stake(side));
 		}
-		if !bet.own && offer.statement.job().is_some() {
+		if !bet.own && offer.statement.is_of_a_result() {
 			book.others = book.others.saturating_sub(bet.stake(Side::Right));
 		}
 		Books::<T>::insert(offer.statement, book);

@@ -45,7 +45,7 @@ impl<T: Config> Pallet<T> {
 				let sum = book.of(side);
 				*sum = sum.saturating_add(bet.stake(side));
 			}
-			if !bet.own && offer.statement.job().is_some() {
+			if !bet.own && offer.statement.is_of_a_result() {
 				book.others = book.others.saturating_add(bet.stake(Side::Right));
 			}
 		}

@@ -110,7 +110,10 @@ fn task<T: Config>(form: Form, replicas: u32, phase: Phase) -> Task<T::AccountId
 		};
 		T::Blobs::expect(&file.root);
 		let root = H256::repeat_byte(number as u8);
-		Claimed { claim: Claim { root, output: StateId::Bytes(file) }, convicted: number > 2 }
+		Claimed {
+			claim: Claim { root, output: StateId::Bytes(file) },
+			out: (number > 2).then_some(Out { at: 1, proven: true }),
+		}
 	});
 	let claims = BoundedVec::truncate_from(claims.collect());
 	NextTask::<T>::put(ID + 1);
@@ -362,7 +365,7 @@ mod benchmarks {
 		#[extrinsic_call]
 		_(RawOrigin::Signed(who), ID, MAX_CHALLENGES, brought, path);
 
-		assert!(Tasks::<T>::get(ID).unwrap().claims[0].convicted);
+		assert!(Tasks::<T>::get(ID).unwrap().claims[0].convicted());
 		assert_eq!(Disputes::<T>::iter().count(), 0);
 	}
 
@@ -401,7 +404,7 @@ mod benchmarks {
 		#[extrinsic_call]
 		_(RawOrigin::Signed(who), ID, 0, Box::new(opened), SALT);
 
-		assert!(Tasks::<T>::get(ID).unwrap().claims[0].convicted);
+		assert!(Tasks::<T>::get(ID).unwrap().claims[0].convicted());
 	}
 
 	#[benchmark]
@@ -462,7 +465,7 @@ mod benchmarks {
 		for replica in &mut task.replicas {
 			replica.claim = Some(1);
 		}
-		task.claims[0].convicted = true;
+		task.claims[0].out = Some(Out { at: 1, proven: true });
 
 		#[block]
 		{

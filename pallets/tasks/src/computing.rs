@@ -80,7 +80,7 @@ impl<T: Config> Pallet<T> {
 
 	fn add_claim(task: &mut TaskOf<T>, claim: Claim) -> Result<u8, Error<T>> {
 		let number = u8::try_from(task.claims.len()).map_err(|_| Error::<T>::TooMany)?;
-		let claimed = Claimed { claim, convicted: false };
+		let claimed = Claimed { claim, out: None };
 		if let Some(file) = Self::blob_of(&claimed) {
 			T::Blobs::expect(&file.root);
 		}

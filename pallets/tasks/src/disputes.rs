@@ -15,7 +15,7 @@
 
 use crate::{
 	posting::TaskOf, Brought, Call as PalletCall, Config, Dispute, Disputes, Error, Event,
-	HoldReason, OpenedRecord, Pallet, Referee, Seal, Seals, Subject, Tasks, WeightInfo,
+	HoldReason, OpenedRecord, Out, Pallet, Referee, Seal, Seals, Subject, Tasks, WeightInfo,
 	CHALLENGE_PART, MAX_CHALLENGES,
 };
 use alloc::{collections::BTreeSet, vec::Vec};
@@ -51,7 +51,7 @@ impl<T: Config> Pallet<T> {
 			})
 			.flatten()
 			.collect();
-		let free = (0u8..).zip(&task.claims).filter(|(_, claimed)| !claimed.convicted);
+		let free = (0u8..).zip(&task.claims).filter(|(_, claimed)| !claimed.convicted());
 		let free = free.filter(|(number, _)| !busy.contains(number));
 		let free: Vec<_> = free.map(|(number, claimed)| (number, claimed.claim.root)).collect();
 		for pair in free.chunks_exact(2) {
@@ -172,7 +172,7 @@ impl<T: Config> Pallet<T> {
 	/// Returns a claim that was not convicted.
 	fn live(task: &TaskOf<T>, number: u8) -> Result<&Claim, Error<T>> {
 		let claimed = task.claims.get(usize::from(number));
-		let claimed = claimed.filter(|claimed| !claimed.convicted);
+		let claimed = claimed.filter(|claimed| !claimed.convicted());
 		claimed.map(|claimed| &claimed.claim).ok_or(Error::<T>::NoSuchClaim)
 	}
 
@@ -201,7 +201,7 @@ impl<T: Config> Pallet<T> {
 	/// Returns whether a trace is that of a claim that was not convicted, or is in dispute with this claim. Who has it as well can bring its
 	/// nodes there; a dispute of its own would be a race for what is shown first.
 	fn is_disputed_by(id: TaskId, task: &TaskOf<T>, number: u8, root: &H256) -> bool {
-		task.claims.iter().any(|claimed| !claimed.convicted && claimed.claim.root == *root)
+		task.claims.iter().any(|claimed| !claimed.convicted() && claimed.claim.root == *root)
 			|| Disputes::<T>::iter_prefix_values(id).any(|dispute| match &dispute.sides {
 				[Side::Claim(of), Side::Challenger { claim, .. }] => {
 					*of == number && claim.root == *root
@@ -278,7 +278,7 @@ impl<T: Config> Pallet<T> {
 			Brought::Fault(fault) => (Err(fault.clone()), Weight::zero()),
 		};
 		let after = StateId::of(after.as_deref()).leaf();
-		Self::end_dispute(id, &mut task, number, dispute, convicted(&after, leaves));
+		Self::end_dispute(id, &mut task, number, dispute, convicted(&after, leaves), true);
 		Tasks::<T>::insert(id, task);
 		Ok(weight)
 	}
@@ -333,7 +333,7 @@ impl<T: Config> Pallet<T> {
 		Self::give_back(HoldReason::Challenge, &who, deposit);
 		let by = who.clone();
 		Self::deposit_event(Event::Refuted { task: id, claim: number, index, by });
-		Self::convict(id, &mut task, number, &[who]);
+		Self::convict(id, &mut task, number, &[who], true);
 		let weight = T::Referee::weight(&task.spec.limits);
 		Tasks::<T>::insert(id, task);
 		Ok(weight)
@@ -354,18 +354,20 @@ impl<T: Config> Pallet<T> {
 		}
 		// Where a step waits to be executed, both could have brought it.
 		let silent = [0usize, 1].map(|side| dispute.shown.get(side).is_none_or(Option::is_none));
-		Self::end_dispute(id, &mut task, number, dispute, silent);
+		Self::end_dispute(id, &mut task, number, dispute, silent, false);
 		Tasks::<T>::insert(id, task);
 		T::WeightInfo::end_dispute()
 	}
 
-	/// Ends a dispute that convicts these sides, and all others of the claims among them.
+	/// Ends a dispute that convicts these sides, and all others of the claims among them. `proven` says that a step was
+	/// executed; else those were silent.
 	fn end_dispute(
 		id: TaskId,
 		task: &mut TaskOf<T>,
 		number: u32,
 		dispute: DisputeOf<T>,
 		convicted: [bool; 2],
+		proven: bool,
 	) {
 		Self::remove_dispute(id, task, number, &dispute);
 		Self::deposit_event(Event::DisputeEnded { task: id, dispute: number, convicted });
@@ -380,7 +382,7 @@ impl<T: Config> Pallet<T> {
 			(second, loses_too, winners(!loses, of_first.as_slice())),
 		] {
 			match side {
-				Side::Claim(claim) if loses => Self::convict(id, task, *claim, winners),
+				Side::Claim(claim) if loses => Self::convict(id, task, *claim, winners, proven),
 				Side::Challenger { who, deposit, .. } if loses => {
 					Self::forfeit(id, HoldReason::Challenge, who, *deposit, winners);
 				}
@@ -425,11 +427,18 @@ impl<T: Config> Pallet<T> {
 	}
 
 	/// Convicts a claim: whoever made it loses its deposit, and its other disputes are over.
-	fn convict(id: TaskId, task: &mut TaskOf<T>, number: u8, winners: &[T::AccountId]) {
+	fn convict(
+		id: TaskId,
+		task: &mut TaskOf<T>,
+		number: u8,
+		winners: &[T::AccountId],
+		proven: bool,
+	) {
 		let Some(claimed) = task.claims.get_mut(usize::from(number)) else { return };
-		if core::mem::replace(&mut claimed.convicted, true) {
+		if claimed.convicted() {
 			return;
 		}
+		claimed.out = Some(Out { at: Self::now(), proven });
 		Self::deposit_event(Event::Convicted { task: id, claim: number });
 		for replica in task.replicas.iter_mut().filter(|one| one.claim == Some(number)) {
 			let deposit = core::mem::take(&mut replica.deposit);

@@ -14,7 +14,7 @@
 //! committed. Times for storing stand still while blocks have no room, as [`stood_still`] says.
 
 use crate::{
-	posting::TaskOf, Config, Event, HoldReason, Pallet, Replica, Subject, Tasks, WeightInfo,
+	posting::TaskOf, Config, Event, HoldReason, Out, Pallet, Replica, Subject, Tasks, WeightInfo,
 	AUDIT_PAUSE, MAX_TRIES, POLL_BLOCKS, SILENCE_PART,
 };
 use alloc::vec::Vec;
@@ -341,12 +341,12 @@ impl<T: Config> Pallet<T> {
 		for number in 0..task.claims.len() {
 			let stored = Self::is_stored(task, number);
 			if let Some(claimed) = task.claims.get_mut(number) {
-				claimed.convicted = !stored;
+				claimed.out = (!stored).then_some(Out { at: now, proven: false });
 			}
 		}
 		let stands = |task: &TaskOf<T>, replica: &Replica<T::AccountId>| {
 			let claim = replica.claim.and_then(|number| task.claims.get(usize::from(number)));
-			claim.is_some_and(|claimed| !claimed.convicted)
+			claim.is_some_and(|claimed| !claimed.convicted())
 		};
 		let (delivered, silent): (Vec<_>, Vec<_>) = core::mem::take(&mut task.replicas)
 			.into_iter()
@@ -398,7 +398,7 @@ impl<T: Config> Pallet<T> {
 	fn finish(id: TaskId, task: &mut TaskOf<T>, now: BlockNumber, end: TaskEnd) -> BlockNumber {
 		let stands = |number: u8| {
 			let claimed = task.claims.get(usize::from(number));
-			claimed.is_some_and(|claimed| !claimed.convicted)
+			claimed.is_some_and(|claimed| !claimed.convicted())
 		};
 		let auditor = task.auditor.as_ref().filter(|auditor| auditor.claim.is_some_and(stands));
 		let auditor = auditor.map(|auditor| auditor.who.clone());
@@ -417,7 +417,8 @@ impl<T: Config> Pallet<T> {
 	/// Returns how a task ends whose claims nobody challenges any more.
 	fn judge(task: &TaskOf<T>) -> TaskEnd {
 		let numbers = (0u8..).zip(&task.claims);
-		let mut live = numbers.filter(|(_, claimed)| !claimed.convicted).map(|(number, _)| number);
+		let mut live =
+			numbers.filter(|(_, claimed)| !claimed.convicted()).map(|(number, _)| number);
 		match (live.next(), live.next()) {
 			(None, _) => TaskEnd::Refuted,
 			(Some(_), Some(_)) => TaskEnd::Unresolved,

@@ -45,7 +45,7 @@ impl<T: Config> Pallet<T> {
 					match side {
 						Side::Claim(claim) => {
 							let claimed = task.claims.get(usize::from(*claim));
-							let live = claimed.is_some_and(|claimed| !claimed.convicted);
+							let live = claimed.is_some_and(|claimed| !claimed.convicted());
 							ensure!(live, "a claim is in dispute that was convicted");
 						}
 						Side::Challenger { who, deposit, .. } => {

@@ -96,8 +96,35 @@ pub struct Replica<AccountId> {
 pub struct Claimed {
 	/// What it says.
 	pub claim: Claim,
-	/// Whether it was convicted, or its output was not stored.
-	pub convicted: bool,
+	/// That it was convicted, or its output not stored.
+	pub out: Option<Out>,
+}
+
+impl Claimed {
+	/// Returns whether it was convicted, or its output was not stored.
+	pub fn convicted(&self) -> bool {
+		self.out.is_some()
+	}
+}
+
+/// How a claim came out.
+#[derive(
+	Clone,
+	Copy,
+	Debug,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+)]
+pub struct Out {
+	/// In which block.
+	pub at: BlockNumber,
+	/// Whether something else was executed than it says; else its owner was silent, or stored nothing.
+	pub proven: bool,
 }
 
 /// A task.

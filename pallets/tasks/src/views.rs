@@ -40,7 +40,7 @@ impl<T: Config> Pallet<T> {
 			applicants: task.applicants.into_inner(),
 			replicas: task.replicas.into_iter().map(replica).collect(),
 			auditor: task.auditor.map(replica),
-			claims: task.claims.into_iter().map(|one| (one.claim, one.convicted)).collect(),
+			claims: task.claims.into_iter().map(|one| (one.claim, one.out.is_some())).collect(),
 			disputes,
 			output: output.map(Into::into),
 		})

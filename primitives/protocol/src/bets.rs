@@ -18,6 +18,8 @@ use trainyard_program::text::decimal;
 pub type OfferId = u64;
 /// Number of a bet: 0, 1, 2, … in order.
 pub type BetId = u64;
+/// Number of a task. (`trainyard-task` stands on this crate, and has it too.)
+pub type TaskId = u32;
 
 /// Most parts of one side's stake in odds: a million to one.
 pub const MAX_ODDS: u32 = 1_000_000;
@@ -95,6 +97,13 @@ pub enum Statement {
 		/// blake2b-256 of them.
 		hash: H256,
 	},
+	/// The claim with this root is right for a task.
+	Task {
+		/// The task.
+		task: TaskId,
+		/// The root of its trace, or of its records.
+		root: H256,
+	},
 }
 
 impl Statement {
@@ -102,8 +111,13 @@ impl Statement {
 	pub fn job(&self) -> Option<JobId> {
 		match self {
 			Statement::Result { job, .. } => Some(*job),
-			Statement::Words { .. } => None,
+			Statement::Words { .. } | Statement::Task { .. } => None,
 		}
+	}
+
+	/// Returns whether arithmetic decides it.
+	pub fn is_of_a_result(&self) -> bool {
+		!matches!(self, Statement::Words { .. })
 	}
 }
 

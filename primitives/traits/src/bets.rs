@@ -3,9 +3,9 @@
 use alloc::vec::Vec;
 use sp_runtime::Weight;
 use trainyard_protocol::{
-	bets::Outcome,
+	bets::{Outcome, Statement},
 	job::{Balance, BlockNumber},
-	JobId, H256,
+	JobId,
 };
 
 /// Where a result of a job stands.
@@ -27,7 +27,7 @@ pub enum ResultStage {
 	},
 }
 
-/// A result of a job.
+/// A result of a job or a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResultStanding<AccountId> {
 	/// Who delivered it.
@@ -38,16 +38,18 @@ pub struct ResultStanding<AccountId> {
 	pub stage: ResultStage,
 }
 
-/// Results of jobs, for those who bet on them.
+/// Results of jobs and tasks, for those who bet on them.
 pub trait Results<AccountId> {
-	/// Returns where the result of `job` with this bundle root stands; with `late` the time for late proof belongs to
-	/// it. `None` where nobody revealed such a result, or the job is not known any more.
-	fn standing(job: JobId, root: &H256, late: bool) -> Option<ResultStanding<AccountId>>;
+	/// Returns where the result stands that a statement is about. `None` where nobody revealed such a result, or its
+	/// job or task is not known any more, and of words.
+	fn standing(statement: &Statement) -> Option<ResultStanding<AccountId>>;
 	/// Returns the weight of one [`Results::standing`] at worst.
 	fn standing_weight() -> Weight;
 	/// Benchmarks: makes a result of `who` that is audited. `None` where that cannot be made.
 	#[cfg(feature = "runtime-benchmarks")]
-	fn make_open(_who: &AccountId) -> Option<(JobId, H256)> {
+	fn make_open(
+		_who: &AccountId,
+	) -> Option<(trainyard_protocol::JobId, trainyard_protocol::H256)> {
 		None
 	}
 }

@@ -5,7 +5,7 @@ use super::{
 	money::{state_deposit, Jackpot},
 	system::MAX_BLOCK_WEIGHT,
 };
-use crate::{bets::JobResults, Balance, Balances, Runtime, RuntimeHoldReason, MILLIUNIT};
+use crate::{bets::AllResults, Balance, Balances, Runtime, RuntimeHoldReason, MILLIUNIT};
 use frame_support::{parameter_types, traits::ConstU32, weights::Weight};
 use sp_runtime::Perbill;
 
@@ -23,7 +23,7 @@ parameter_types! {
 impl pallet_bets::Config for Runtime {
 	type Currency = Balances;
 	type RuntimeHoldReason = RuntimeHoldReason;
-	type Results = JobResults;
+	type Results = AllResults;
 	type Jackpot = Jackpot;
 	type ServiceWeight = BetWeight;
 	// An hour at 6 s.

@@ -1,10 +1,12 @@
 //! Tasks over the real pallets, with the real machine: replicas and an auditor differ, the dispute comes down to
 //! one step, the runtime executes it, and a false record of a map is executed as well.
 
+mod bets;
+
 use crate::{federation::store, length::flood};
 use frame_support::assert_ok;
 use sp_keyring::Sr25519Keyring::{self, *};
-use sp_runtime::transaction_validity::InvalidTransaction;
+use sp_runtime::{transaction_validity::InvalidTransaction, DispatchError};
 use trainyard_protocol::{blob::Chunked, content, seats::Resources};
 use trainyard_runtime::{api::runtime_decl_for_trainyard_api::TrainyardApi, *};
 use trainyard_sandbox::{
@@ -190,40 +192,47 @@ fn a_false_step_is_executed_by_the_runtime_and_convicts() {
 	books::check(&mut chain).unwrap();
 }
 
+/// Indices of a map, and the most bytes of a record.
+const MAP: (u32, u32) = (50, 4);
+
+/// What a map comes to, with a record that is made up.
+fn mapped(lie: Option<u32>) -> Said {
+	let (count, most) = MAP;
+	let record = |index: u32| {
+		let value = 10 + index + u32::from(Some(index) == lie);
+		record(Ok(&value.to_le_bytes()), most)
+	};
+	let bytes: Vec<u8> = (0..count).flat_map(record).collect();
+	let file = File::of(&bytes);
+	(Claim { root: file.root, output: StateId::Bytes(file) }, Ends::default(), bytes)
+}
+
+/// //Ferdie shows that this record of a claim with these bytes is false.
+fn refute(chain: &mut Chain, number: u8, index: u32, bytes: &[u8]) -> Result<(), DispatchError> {
+	let genesis = chain.state(|| System::block_hash(0));
+	let who = Ferdie.to_account_id();
+	let commitment = claim::refutation(&genesis, 0, &who, (number, index), &SALT);
+	assert_ok!(chain.call(Ferdie, pallet_tasks::Call::seal { task: 0, commitment }));
+	let (first, end) = record_chunks(index, MAP.1);
+	let to = (end as usize * 1_024).min(bytes.len());
+	let opened = pallet_tasks::OpenedRecord {
+		index,
+		content: content::hash(bytes),
+		chunks: bytes[first as usize * 1_024..to].to_vec().try_into().unwrap(),
+		siblings: content::open_many(bytes, first..end).unwrap().try_into().unwrap(),
+		module: ADDER.to_vec().try_into().unwrap(),
+		input: INPUT.to_vec().try_into().unwrap(),
+	};
+	let opened = Box::new(opened);
+	chain.call(Ferdie, pallet_tasks::Call::refute { task: 0, claim: number, opened, salt: SALT })
+}
+
 #[test]
 fn a_false_record_is_executed_by_the_runtime_and_convicts() {
-	let (count, most) = (50, 4);
+	let (count, most) = MAP;
 	let mut chain = computing(ADDER, Form::Map { count, most });
-	let all = |lie: Option<u32>| -> Said {
-		let record = |index: u32| {
-			let value = 10 + index + u32::from(Some(index) == lie);
-			record(Ok(&value.to_le_bytes()), most)
-		};
-		let bytes: Vec<u8> = (0..count).flat_map(record).collect();
-		let file = File::of(&bytes);
-		(Claim { root: file.root, output: StateId::Bytes(file) }, Ends::default(), bytes)
-	};
-	let (truth, lie) = (all(None), all(Some(33)));
+	let (truth, lie) = (mapped(None), mapped(Some(33)));
 	deliver(&mut chain, &truth, &lie, &truth);
-	let genesis = chain.state(|| System::block_hash(0));
-	let refute = |chain: &mut Chain, number: u8, index: u32, bytes: &[u8]| {
-		let who = Ferdie.to_account_id();
-		let commitment = claim::refutation(&genesis, 0, &who, (number, index), &SALT);
-		assert_ok!(chain.call(Ferdie, pallet_tasks::Call::seal { task: 0, commitment }));
-		let (first, end) = record_chunks(index, most);
-		let to = (end as usize * 1_024).min(bytes.len());
-		let opened = pallet_tasks::OpenedRecord {
-			index,
-			content: content::hash(bytes),
-			chunks: bytes[first as usize * 1_024..to].to_vec().try_into().unwrap(),
-			siblings: content::open_many(bytes, first..end).unwrap().try_into().unwrap(),
-			module: ADDER.to_vec().try_into().unwrap(),
-			input: INPUT.to_vec().try_into().unwrap(),
-		};
-		let opened = Box::new(opened);
-		chain
-			.call(Ferdie, pallet_tasks::Call::refute { task: 0, claim: number, opened, salt: SALT })
-	};
 	let kept = refute(&mut chain, 0, 33, &truth.2);
 	assert_eq!(kept, Err(pallet_tasks::Error::<Runtime>::NotRefuted.into()));
 	assert_ok!(chain.call(Ferdie, pallet_tasks::Call::unseal { task: 0 }));

@@ -114,7 +114,7 @@ fn a_true_trace_that_lost_by_silence_can_be_said_again() {
 		deliver(id, &[(11, &honest), (12, &liar)], None);
 		assert_ok!(show(id, 0, 1, &liar));
 		pass(MOVE + 1);
-		assert!(get(id).claims[0].convicted);
+		assert!(get(id).claims[0].convicted());
 		assert_ok!(challenge(id, 51, 1, &honest));
 		fight(id, 1, [&liar, &honest]);
 		assert_eq!(until_ended(id), TaskEnd::Refuted);

@@ -28,7 +28,7 @@ fn replicas_that_differ_are_in_dispute_and_the_false_one_pays() {
 		assert!(matches!(stage, Stage::Executing { index: 123, .. }));
 		assert_ok!(execute(id, 0, &liar));
 		assert_eq!(Executed::get(), 1);
-		assert!(get(id).claims[1].convicted && !get(id).claims[0].convicted);
+		assert!(get(id).claims[1].convicted() && !get(id).claims[0].convicted());
 		assert_eq!(total(12), ENDOWMENT - DEPOSIT);
 		assert_eq!(free(11), ENDOWMENT - DEPOSIT + DEPOSIT / 2);
 		assert_eq!(until_ended(id), TaskEnd::Accepted(0));
@@ -62,7 +62,7 @@ fn silence_loses() {
 			Error::<Test>::WrongNodes
 		);
 		pass(1);
-		assert!(disputes(id).is_empty() && get(id).claims[1].convicted);
+		assert!(disputes(id).is_empty() && get(id).claims[1].convicted());
 		assert_eq!(total(12), ENDOWMENT - DEPOSIT);
 		assert_eq!(until_ended(id), TaskEnd::Accepted(0));
 	});
@@ -74,7 +74,7 @@ fn silence_of_both_loses_on_both_sides() {
 		let (id, [honest, liar]) = two(&[(123, b"lie")]);
 		narrow(id, 0, [&honest, &liar]);
 		pass(MOVE + 1);
-		assert!(get(id).claims.iter().all(|claimed| claimed.convicted));
+		assert!(get(id).claims.iter().all(|claimed| claimed.convicted()));
 		assert_eq!(until_ended(id), TaskEnd::Refuted);
 		assert_eq!((total(11), total(12)), (ENDOWMENT - DEPOSIT, ENDOWMENT - DEPOSIT));
 	});
@@ -118,7 +118,7 @@ fn moves_that_are_not_due_are_refused() {
 		assert_noop!(overdue(Subject::Dispute(id, 0)), Error::<Test>::NotOverdue);
 		assert_ok!(execute(id, 0, &honest));
 		assert_eq!(Executed::get(), 0, "after a fault nothing is executed");
-		assert!(get(id).claims[1].convicted);
+		assert!(get(id).claims[1].convicted());
 		fails(Brought::Fault(fault), path, Error::<Test>::NoSuchDispute);
 	});
 }
@@ -158,7 +158,7 @@ fn what_cannot_be_executed_here_convicts_nobody_by_that() {
 		let path = runs[0].trace.as_ref().unwrap().proof(19).unwrap().try_into().unwrap();
 		let executed = Tasking::execute(signed(11), id, 0, brought, path);
 		assert_eq!(executed.unwrap_err().error, Error::<Test>::CannotExecute.into());
-		assert!(!get(id).claims.iter().any(|claimed| claimed.convicted));
+		assert!(!get(id).claims.iter().any(|claimed| claimed.convicted()));
 	});
 }
 
@@ -206,7 +206,7 @@ fn of_many_claims_the_true_one_is_left() {
 		assert_eq!(disputes(id), [0, 1]);
 		// The first two differ after step 3, where one of them is right.
 		fight(id, 0, [&runs[0], &runs[1]]);
-		assert!(get(id).claims[0].convicted);
+		assert!(get(id).claims[0].convicted());
 		fight(id, 1, [&runs[2], &runs[3]]);
 		assert_eq!((disputes(id), claims_of(id, 2)), (vec![2], [Some(1), Some(2)]));
 		fight(id, 2, [&runs[1], &runs[2]]);

@@ -127,7 +127,9 @@ pub struct WorkArgs {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OptionError {
 	/// No role was named.
-	#[error("--roles names no role: trainer, driller, verifier, whistleblower and tasks are there")]
+	#[error(
+		"--roles names no role: trainer, driller, verifier, whistleblower and tasks are there"
+	)]
 	NoRole,
 	/// The verifier's own option without the verifier, or the like.
 	#[error("--{role}-options is given, and --roles has no {role}")]

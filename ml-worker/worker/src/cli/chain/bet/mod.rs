@@ -1,5 +1,7 @@
 //! `trainyard bet`: bets on results.
 
+mod statement;
+
 use super::{connect, model::parse_root, print_json, sender};
 use crate::{
 	args::{parse_odds, KeyArgs, NodeArgs},
@@ -7,18 +9,21 @@ use crate::{
 	terminal,
 };
 use anyhow::{bail, Context};
+
 use clap::{Subcommand, ValueEnum};
 use serde_json::json;
+use statement::{about, statement, Named};
 use std::process::ExitCode;
 use trainyard_client::{
 	amount,
 	bets::{self as calls, Bet, Offer, Offered},
 	keys::parse_account,
-	AccountId32, Chain, JobView,
+	AccountId32,
 };
 use trainyard_protocol::{
 	bets::{
-		holding, BetId, Holding, Odds, OddsView, OfferId, Panel, Quoted, Side, Statement, WHOLE,
+		holding, BetId, Holding, Odds, OddsView, OfferId, Panel, Quoted, Side, Statement, TaskId,
+		WHOLE,
 	},
 	job::{Balance, BlockNumber},
 	JobId, H256,
@@ -77,10 +82,13 @@ enum Says {
 #[group(id = "statement", required = true, multiple = true)]
 struct On {
 	/// A result of this job
-	#[arg(long, value_name = "JOB", conflicts_with = "words")]
+	#[arg(long, value_name = "JOB", conflicts_with_all = ["words", "task"])]
 	job: Option<JobId>,
-	/// Root of its bundle; without it that of this account's own result, or of the only one
-	#[arg(long, value_name = "ROOT", value_parser = parse_root, requires = "job")]
+	/// A claim of this task
+	#[arg(long, value_name = "TASK", conflicts_with = "words")]
+	task: Option<TaskId>,
+	/// Root of its bundle, or of the claim; without it that of this account's own result, or of the only one
+	#[arg(long, value_name = "ROOT", value_parser = parse_root, conflicts_with = "words")]
 	root: Option<H256>,
 	/// The week of late proof belongs to it
 	#[arg(long, requires = "job")]
@@ -208,22 +216,25 @@ pub struct Judge {
 #[derive(Debug, clap::Args)]
 pub struct Show {
 	/// What is bet on this job's results
-	#[arg(long, value_name = "JOB", required_unless_present_any = ["words", "offer", "bet"])]
+	#[arg(long, value_name = "JOB", required_unless_present_any = ["task", "words", "offer", "bet"])]
 	job: Option<JobId>,
-	/// Root of a bundle; without it that of the only result
-	#[arg(long, value_name = "ROOT", value_parser = parse_root, requires = "job")]
+	/// What is bet on this task's claims
+	#[arg(long, value_name = "TASK", conflicts_with = "job")]
+	task: Option<TaskId>,
+	/// Root of a bundle, or of a claim; without it that of the only result
+	#[arg(long, value_name = "ROOT", value_parser = parse_root)]
 	root: Option<H256>,
 	/// With the week of late proof
 	#[arg(long, requires = "job")]
 	late: bool,
 	/// What is bet on words with this hash
-	#[arg(long, value_name = "HASH", value_parser = parse_root, conflicts_with = "job")]
+	#[arg(long, value_name = "HASH", value_parser = parse_root, conflicts_with_all = ["job", "task", "root"])]
 	words: Option<H256>,
 	/// An offer
-	#[arg(long, value_name = "OFFER", conflicts_with_all = ["job", "words"])]
+	#[arg(long, value_name = "OFFER", conflicts_with_all = ["job", "task", "words"])]
 	offer: Option<OfferId>,
 	/// A bet
-	#[arg(long, value_name = "BET", conflicts_with_all = ["job", "words", "offer"])]
+	#[arg(long, value_name = "BET", conflicts_with_all = ["job", "task", "words", "offer"])]
 	bet: Option<BetId>,
 	/// Count offers that have stood for so many blocks
 	#[arg(long, value_name = "BLOCKS", default_value_t = 0)]
@@ -244,49 +255,6 @@ pub struct Show {
 	json: bool,
 }
 
-/// Returns the root that a statement is about where none is named: of the own result, or of the only one.
-fn root_of(job: &JobView, own: Option<&AccountId32>) -> anyhow::Result<H256> {
-	let mut revealed: Vec<(&AccountId32, H256)> = job
-		.replicas
-		.iter()
-		.filter_map(|replica| Some((&replica.trainer, replica.reveal.as_ref()?.bundle_root)))
-		.collect();
-	if let Some((_, root)) = revealed.iter().find(|(who, _)| Some(*who) == own) {
-		return Ok(*root);
-	}
-	revealed.dedup_by_key(|(_, root)| *root);
-	match revealed.as_slice() {
-		[] => bail!("nobody has revealed a result of job {} yet", job.id),
-		[(_, root)] => Ok(*root),
-		_ => {
-			let line = |(who, root): &(&AccountId32, H256)| format!("  {root:?} by {who}");
-			let all: Vec<String> = revealed.iter().map(line).collect();
-			bail!("job {} has several results; name one by --root:\n{}", job.id, all.join("\n"))
-		}
-	}
-}
-
-async fn statement(
-	chain: &Chain,
-	job: Option<JobId>,
-	root: Option<H256>,
-	(late, words): (bool, Option<H256>),
-	own: Option<&AccountId32>,
-) -> anyhow::Result<Statement> {
-	let Some(id) = job else {
-		return Ok(Statement::Words { hash: words.context("name a --job, or --words")? });
-	};
-	let root = match root {
-		Some(root) => root,
-		None => {
-			let job =
-				chain.job(id).await?.with_context(|| format!("the chain knows no job {id}"))?;
-			root_of(&job, own)?
-		}
-	};
-	Ok(Statement::Result { job: id, root, late })
-}
-
 /// Writes millionths as percent.
 fn percent(millionths: u32) -> String {
 	format!("{:.2} %", f64::from(millionths) * 100.0 / f64::from(WHOLE))
@@ -296,16 +264,6 @@ fn side(side: Side) -> &'static str {
 	match side {
 		Side::Right => "right",
 		Side::Wrong => "wrong",
-	}
-}
-
-fn about(statement: &Statement) -> String {
-	match statement {
-		Statement::Result { job, root, late } => {
-			let week = if *late { ", with the week of late proof" } else { "" };
-			format!("result {root:?} of job {job}{week}")
-		}
-		Statement::Words { hash } => format!("words with the hash {hash:?}"),
 	}
 }
 
@@ -359,8 +317,8 @@ impl MakeOffer {
 		let sender = sender(&self.node, &self.key).await?;
 		let chain = sender.chain();
 		let own = Some(sender.account());
-		let On { job, root, late, words } = self.on;
-		let statement = statement(chain, job, root, (late, words), own).await?;
+		let On { job, task, root, late, words } = self.on;
+		let statement = statement(chain, Named { job, task, root, late, words }, own).await?;
 		let count = u32::try_from(self.panel.len()).unwrap_or(u32::MAX);
 		let panel = (count > 0).then(|| Panel {
 			members: self.panel.clone().try_into().unwrap_or_default(),
@@ -524,8 +482,9 @@ impl Show {
 			print!("{}", terminal::lines(&shown_bet(id, &bet)));
 			return Ok(ExitCode::SUCCESS);
 		}
-		let on = (self.late, self.words);
-		let statement = statement(&chain, self.job, self.root, on, None).await?;
+		let Self { job, task, root, late, words, .. } = self;
+		let named = Named { job, task, root, late, words };
+		let statement = statement(&chain, named, None).await?;
 		let odds = chain.odds(&statement, self.age, self.notice).await?;
 		let advice = self.loss.zip(self.cost).map(|(loss, cost)| advice(&odds, loss, cost));
 		if self.json {
