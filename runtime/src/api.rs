@@ -8,6 +8,7 @@ use codec::Codec;
 use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
 	bets::{Bet, BetId, OddsView, Offer, OfferId, Statement},
+	claims::ClaimViews,
 	drill::{AssignmentView, ProjectId, ProjectView, UnitOutcome},
 	federation::{FederationId, FederationView, Pieces},
 	job::{Balance, BlockNumber, Terms},
@@ -232,5 +233,12 @@ sp_api::decl_runtime_apis! {
 		/// Returns what is bet on a statement, and what stands on it: of offers that have stood for `age` blocks and
 		/// stand for `notice` blocks after they are withdrawn.
 		fn odds(statement: Statement, age: BlockNumber, notice: BlockNumber) -> OddsView;
+
+		/// Returns the claims on what the replicas of a job are paid, while it is audited.
+		fn claims(job: JobId) -> ClaimViews<AccountId>;
+
+		/// Returns the numbers of the jobs of which such a claim was sold or offered, at most 1,000 of those after
+		/// `after`, by number.
+		fn claimed_jobs(after: Option<JobId>, count: u32) -> Vec<JobId>;
 	}
 }

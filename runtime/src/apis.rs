@@ -27,6 +27,7 @@ use sp_version::RuntimeVersion;
 use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
 	bets::{Bet, BetId, OddsView, Offer, OfferId, Statement},
+	claims::ClaimViews,
 	drill::{AssignmentView, ProjectId, ProjectView, UnitOutcome},
 	federation::{FederationId, FederationView, Pieces},
 	job::Terms,
@@ -512,6 +513,14 @@ impl_runtime_apis! {
 
 		fn odds(statement: Statement, age: BlockNumber, notice: BlockNumber) -> OddsView {
 			crate::Bets::odds(&statement, age, notice)
+		}
+
+		fn claims(job: JobId) -> ClaimViews<AccountId> {
+			crate::TaskMarket::claim_views(job)
+		}
+
+		fn claimed_jobs(after: Option<JobId>, count: u32) -> Vec<JobId> {
+			views::claimed_jobs(after, count)
 		}
 	}
 

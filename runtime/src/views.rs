@@ -160,6 +160,12 @@ pub fn bets(offer: Option<OfferId>, after: Option<BetId>, count: u32) -> Vec<Bet
 	Bets::bets(offer, after, count.min(MAX_PAGE))
 }
 
+/// Returns the numbers of the jobs of which a claim on pay was sold or offered, at most [`MAX_PAGE`] of those after
+/// `after`.
+pub fn claimed_jobs(after: Option<JobId>, count: u32) -> Vec<JobId> {
+	TaskMarket::claimed_jobs(after, count.min(MAX_PAGE))
+}
+
 /// Returns peers of a swarm, at most [`MAX_PAGE`] of those after `after`.
 pub fn swarm_peers(id: SwarmId, after: Option<AccountId>, count: u32) -> Vec<PeerView<AccountId>> {
 	Swarm::peers(id, after, count.min(MAX_PAGE))

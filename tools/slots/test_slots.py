@@ -13,6 +13,7 @@ import numpy as np
 
 import attacks
 import bets
+import claims
 import court
 import exact
 import noise
@@ -373,6 +374,17 @@ def test_odds_that_lower_seats_can_be_bought():
         assert sorted(even, reverse=True) == even
     text = (court.RECORD.parent.parent / "bets.md").read_text(encoding="utf-8")
     assert bets.table() in text
+
+
+def test_three_times_holds_for_a_third_of_the_seats_whatever_a_claim_is_sold_for():
+    """And a sale at a price adds less than what it brings; the page has the table."""
+    for price, cells in claims.rows():
+        assert cells == sorted(cells) and max(cells[:4]) < court.MULTIPLE, price
+    unsold, *_, full = (cells for _, cells in claims.rows())
+    more = [sold - plain for sold, plain in zip(full, unsold)]
+    assert 0 < min(more) and max(more) < claims.PAY / court.LOST + 1e-9
+    text = (court.RECORD.parent.parent / "protocol.md").read_text(encoding="utf-8")
+    assert claims.table() in text
 
 
 def test_ground_keys_equal_a_simulation():

@@ -27,6 +27,7 @@ pub mod bets;
 pub mod blobs;
 pub mod books;
 pub mod calls;
+pub mod claims;
 mod client;
 pub mod court;
 mod error;

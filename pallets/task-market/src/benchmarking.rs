@@ -30,6 +30,7 @@ use trainyard_program::{
 };
 use trainyard_protocol::{
 	audit::Decision,
+	claims::{Asked, Seen},
 	fees::locked_for_late_proof,
 	job::{
 		Balance, BlockNumber, Ending, Fate, JobState, Terms, WorkResult, MAX_AUDIT_ROUNDS,
@@ -186,6 +187,25 @@ fn results<T: Config>(job: &Job<T::AccountId>) -> BTreeMap<T::AccountId, WorkRes
 		diverged: false,
 	};
 	job.replicas.iter().enumerate().map(|(i, r)| (r.trainer.clone(), result(i))).collect()
+}
+
+/// What each holder asks.
+const PRICE: Balance = 1_000_000_000_000;
+
+/// A job in its audit with a distinct result of each replica, and a claim on each on offer. Returns the trainer of the
+/// last one.
+fn offered<T: Config>() -> Result<(JobId, T::AccountId), BenchmarkError> {
+	let (id, mut job) = training::<T>()?;
+	let results = results::<T>(&job);
+	let now = Pallet::<T>::now();
+	assert!(Pallet::<T>::open_audit(id, &mut job, now, &results).is_some());
+	Jobs::<T>::insert(id, &job);
+	let trainers: Vec<T::AccountId> = job.replicas.iter().map(|r| r.trainer.clone()).collect();
+	for trainer in &trainers {
+		let asked = Some(Asked { price: PRICE, only: Some(funded::<T>("buyer", 0)) });
+		Pallet::<T>::do_offer_claim(trainer.clone(), id, trainer.clone(), asked)?;
+	}
+	Ok((id, trainers.last().ok_or("no trainer")?.clone()))
 }
 
 fn set_height<T: Config>(height: u32) {
@@ -471,7 +491,39 @@ mod benchmarks {
 		Ok(())
 	}
 
-	/// All but one replica are accepted, and a full committee served in every round: the most
+	/// All claims of the job are on offer, and the last is replaced.
+	#[benchmark]
+	fn offer_claim() -> Result<(), BenchmarkError> {
+		let (id, trainer) = offered::<T>()?;
+		let only = Some(funded::<T>("buyer", 1));
+		let asked = Some(Asked { price: PRICE + 1, only });
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(trainer.clone()), id, trainer.clone(), asked);
+
+		let claims = Claims::<T>::get(id);
+		let offer = claims.last().and_then(|claim| claim.offer.clone()).unwrap();
+		assert_eq!(offer.asked.price, PRICE + 1);
+		Ok(())
+	}
+
+	#[benchmark]
+	fn buy_claim() -> Result<(), BenchmarkError> {
+		let (id, trainer) = offered::<T>()?;
+		let buyer = funded::<T>("buyer", 0);
+		let claims = Claims::<T>::get(id);
+		let offer = claims.last().and_then(|claim| claim.offer.clone()).unwrap();
+		let (root, since) = (offer.known.root, offer.since);
+		let seen = Seen { holder: trainer.clone(), root, since };
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(buyer.clone()), id, trainer, seen, PRICE);
+
+		assert_eq!(Claims::<T>::get(id).last().unwrap().holder, buyer);
+		Ok(())
+	}
+
+	/// All but one replica are accepted, their claims are of other accounts, and a full committee served in every round: the most
 	/// payments there can be.
 	#[benchmark]
 	fn settle() -> Result<(), BenchmarkError> {
@@ -483,6 +535,12 @@ mod benchmarks {
 		}
 		job.replicas[0].fate = Fate::Rejected;
 		Jobs::<T>::insert(id, &job);
+		let claim = |(at, replica): (u32, &Replica<T::AccountId>)| {
+			let (trainer, holder) = (replica.trainer.clone(), funded::<T>("holder", at));
+			Claim { trainer, holder, offer: None }
+		};
+		let claims: Vec<_> = (0u32..).zip(&job.replicas).map(claim).collect();
+		Claims::<T>::insert(id, BoundedVec::truncate_from(claims));
 		let served: Vec<T::AccountId> = (0..MAX_VERIFIERS * MAX_AUDIT_ROUNDS)
 			.map(|index| funded::<T>("verifier", index))
 			.collect();

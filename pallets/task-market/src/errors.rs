@@ -132,5 +132,29 @@ mod errors {
 		/// segments drawn of `N`, raise `audit_segments` to `ceil(ceil(N / n) / verifiers)`, which is 16 at most, or
 		/// `verifiers`, which are 3, or `ceil(N / n)` at most; or draw another part.
 		BadLotteryDraws,
+		/// A claim on pay can be offered and bought only while the result is audited: before, `agree` could settle the
+		/// job at any pay.
+		ClaimNotAudited,
+		/// No trainer of this job with this account has a result in the audit: it delivered none, or it was convicted.
+		NoSuchClaim,
+		/// Only the holder of a claim may offer it.
+		NotHolder,
+		/// The claim is not on offer.
+		ClaimNotOffered,
+		/// Another holder, result or offer has come to stand there: look at it again.
+		OtherClaim,
+		/// More is known of the result than when the offer was made, so it has lapsed: the holder may make it again.
+		ClaimLapsed,
+		/// The price is above the `most` of the call.
+		ClaimTooDear,
+		/// The claim is on offer to another account.
+		ClaimNotForYou,
+		/// Nobody buys from itself, or offers to itself.
+		OwnClaim,
+		/// Some know more of the result than others: seats reveal, trainers open what they forced, somebody lacks what
+		/// it asked for, or it has lost. Wait until the results stand, or another committee is drawn.
+		ClaimInMotion,
+		/// Something of the job is disputed, or announced to be: its trainers know who is right. Wait for the end.
+		ClaimDisputed,
 	}
 }

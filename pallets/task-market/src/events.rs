@@ -177,5 +177,47 @@ mod events {
 			/// What was burned.
 			amount: Balance,
 		},
+		/// The holder of a claim on pay offers it.
+		ClaimOffered {
+			/// The job.
+			job: JobId,
+			/// Whose replica is paid.
+			trainer: T::AccountId,
+			/// Who offers it.
+			holder: T::AccountId,
+			/// For what, and to whom.
+			asked: Asked<T::AccountId>,
+		},
+		/// An offer of a claim was taken back.
+		ClaimWithdrawn {
+			/// The job.
+			job: JobId,
+			/// Whose replica is paid.
+			trainer: T::AccountId,
+		},
+		/// A claim was sold.
+		ClaimSold {
+			/// The job.
+			job: JobId,
+			/// Whose replica is paid.
+			trainer: T::AccountId,
+			/// Who held it.
+			seller: T::AccountId,
+			/// Who holds it now.
+			buyer: T::AccountId,
+			/// What it paid for that.
+			price: Balance,
+		},
+		/// A job was settled, and what a replica was paid went to another account than its trainer's.
+		ClaimPaid {
+			/// The job.
+			job: JobId,
+			/// Whose replica.
+			trainer: T::AccountId,
+			/// Who held the claim.
+			holder: T::AccountId,
+			/// What it was paid.
+			amount: Balance,
+		},
 	}
 }

@@ -22,6 +22,7 @@
 //!   served at the beginning of each block with bounded, weighed work. What does not fit waits for
 //!   the next block, oldest first, or for anyone's `poke`.
 //! - `posted` posts jobs for another pallet, and says what became of them.
+//! - [`claims`]: the right to what a replica is paid is sold while it is audited.
 //! - [`listings`] are trainers' standing offers; [`views`] is what clients ask.
 //!
 //! Commitments and reveals, audits, randomness, models and trainers belong to other pallets
@@ -44,6 +45,7 @@ extern crate alloc;
 pub mod agenda;
 #[cfg(feature = "runtime-benchmarks")]
 mod benchmarking;
+pub mod claims;
 mod deeds;
 pub mod disputes;
 mod errors;
@@ -85,6 +87,7 @@ pub mod pallet {
 	use trainyard_pallet_support::agenda::Clock;
 	use trainyard_program::{needs::MachineClass, spec::JobSpec};
 	use trainyard_protocol::{
+		claims::{Asked, Seen},
 		fees::COMPUTE_PRICE,
 		job::{Balance, BlockNumber, Ending, Fate, Settlement, Terms, MAX_REPLICAS, MIN_AUDIT_FEE},
 		price::{ClassPrice, Volumes},
@@ -326,6 +329,12 @@ pub mod pallet {
 		OptionQuery,
 	>;
 
+	/// The claims on pay of a job that were sold or offered, while it is in
+	/// [`JobState::Auditing`](trainyard_protocol::job::JobState).
+	#[pallet::storage]
+	pub type Claims<T: Config> =
+		StorageMap<_, Twox64Concat, JobId, ClaimsOf<T::AccountId>, ValueQuery>;
+
 	/// The settled jobs whose accepted results can still be challenged, or are.
 	#[pallet::storage]
 	pub type Lates<T: Config> = StorageMap<_, Twox64Concat, JobId, Late<T::AccountId>, OptionQuery>;
@@ -543,6 +552,36 @@ pub mod pallet {
 		pub fn forget(origin: OriginFor<T>, job: JobId) -> DispatchResult {
 			let who = ensure_signed(origin)?;
 			Self::do_forget(who, job)
+		}
+
+		/// Offers the caller's claim on what the replica of `trainer` is paid, or, with `None`, takes the offer back.
+		/// A new offer replaces the one before. Possible while the result is audited, and not while seats reveal,
+		/// somebody lacks something, or something is disputed; then earlier offers lapse, too.
+		#[pallet::call_index(9)]
+		#[pallet::weight(T::WeightInfo::offer_claim().saturating_add(Pallet::<T>::trade_weight()))]
+		pub fn offer_claim(
+			origin: OriginFor<T>,
+			job: JobId,
+			trainer: T::AccountId,
+			asked: Option<Asked<T::AccountId>>,
+		) -> DispatchResult {
+			let who = ensure_signed(origin)?;
+			Self::do_offer_claim(who, job, trainer, asked)
+		}
+
+		/// Buys the claim on what the replica of `trainer` is paid, as the caller saw it on offer, for `most` at most.
+		/// The price is paid to the holder at once, and nothing of it returns, whatever becomes of the result.
+		#[pallet::call_index(10)]
+		#[pallet::weight(T::WeightInfo::buy_claim().saturating_add(Pallet::<T>::trade_weight()))]
+		pub fn buy_claim(
+			origin: OriginFor<T>,
+			job: JobId,
+			trainer: T::AccountId,
+			seen: Seen<T::AccountId>,
+			most: Balance,
+		) -> DispatchResult {
+			let buyer = ensure_signed(origin)?;
+			Self::do_buy_claim(buyer, job, trainer, seen, most)
 		}
 	}
 }

@@ -520,6 +520,7 @@ impl<T: Config> Pallet<T> {
 		T::WeightInfo::settle()
 			.saturating_add(Self::release_weight())
 			.saturating_add(Self::deeds_weight())
+			.saturating_add(Self::claims_weight())
 			.saturating_add(T::DbWeight::get().reads_writes(1, 1))
 	}
 

@@ -25,6 +25,7 @@ use trainyard_program::{
 };
 use trainyard_protocol::{
 	audit::Decision,
+	claims,
 	job::{Balance, JobState, Reveal, Terms, WorkResult},
 	price::LEAST_BOUGHT,
 	reputation::{Deed, Record, Role},
@@ -142,8 +143,12 @@ parameter_types! {
 	pub static Patience: u32 = 0;
 	/// For how long accepted results can be challenged after the settlement.
 	pub static LateBlocks: u32 = 0;
-	/// Disputes that run, as the fake court says.
+	/// Disputes that run, as the fake court says, and when the last one ended.
 	pub static Disputes: u32 = 0;
+	pub static DisputeEnded: Option<u32> = None;
+	/// How far audits are, as they say what is known: round, whether results stand, and what was asked for; none while
+	/// there is news to come.
+	pub static News: Option<(u32, bool, u32)> = Some((0, false, 0));
 	/// Power that was taken back, in order: whose, how much, and when it was credited.
 	pub static Revoked: Vec<(AccountId, MicroUt, u64)> = Vec::new();
 	/// What challengers lost to each trainer, as the fake court says.
@@ -236,6 +241,8 @@ pub fn new_test_ext() -> sp_io::TestExternalities {
 		Patience::set(0);
 		LateBlocks::set(0);
 		Disputes::set(0);
+		DisputeEnded::set(None);
+		News::set(Some((0, false, 0)));
 		Revoked::set(Vec::new());
 		Won::set(0);
 		Acquittals::set(Vec::new());

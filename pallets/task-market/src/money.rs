@@ -15,14 +15,16 @@
 //!   [`LostShares`], and the rest back to the trainer, of an accepted one but for a fifth, which is
 //!   locked for a week (see [`crate::late`]).
 //!
+//! What a replica is paid goes to its trainer, or to whoever bought its claim ([`crate::claims`]).
+//!
 //! A payment never fails in a way that loses money or stops the job: what cannot be
 //! delivered (a recipient that would stay below the existential deposit) goes to the
 //! jackpot, and where even that cannot be, it is burned; [`Event::Diverted`] says so. The
 //! [`Settlement`] books such a payment under its purpose.
 
 use crate::{
-	lost_deposit, price::Bought, Config, Error, Event, Guilty, Hearings, HoldReason, Job, Locked,
-	Moved, Pallet, Quote, SpecFault, TotalBurned, Worth,
+	lost_deposit, price::Bought, Claims, Config, Error, Event, Guilty, Hearings, HoldReason, Job,
+	Locked, Moved, Pallet, Quote, SpecFault, TotalBurned, Worth,
 };
 use alloc::{
 	collections::{BTreeMap, BTreeSet},
@@ -208,6 +210,7 @@ impl<T: Config> Pallet<T> {
 			Some((quote.of_tickets(paid, all), quote.of_tickets(proven, all)))
 		};
 		let mut credited = BTreeMap::new();
+		let claims = Claims::<T>::take(id);
 		for replica in &job.replicas {
 			let pay = match replica.fate {
 				Fate::Accepted | Fate::Idle => {
@@ -251,7 +254,12 @@ impl<T: Config> Pallet<T> {
 				},
 				_ => continue,
 			};
-			Self::pay(id, HoldReason::Escrow, &job.submitter, &replica.trainer, pay);
+			let payee = Self::holder(&claims, &replica.trainer);
+			Self::pay(id, HoldReason::Escrow, &job.submitter, payee, pay);
+			if *payee != replica.trainer {
+				let (trainer, holder) = (replica.trainer.clone(), payee.clone());
+				Self::deposit_event(Event::ClaimPaid { job: id, trainer, holder, amount: pay });
+			}
 			add(&mut settlement.paid_to_trainers, pay);
 		}
 		let place = Self::note_ended(id, job, &bought, *unseated);
@@ -365,7 +373,7 @@ impl<T: Config> Pallet<T> {
 	}
 
 	/// Returns what that many segments of a job, trained once, are worth.
-	fn worth(job: &Job<T::AccountId>, spec: Option<&JobSpec>, segments: u32) -> Worth {
+	pub(crate) fn worth(job: &Job<T::AccountId>, spec: Option<&JobSpec>, segments: u32) -> Worth {
 		spec.map_or(job.quote.whole(), |spec| job.quote.of_segments(spec, &job.terms, segments))
 	}
 
@@ -382,7 +390,10 @@ impl<T: Config> Pallet<T> {
 
 	/// Moves held money of `from` to the free balance of `to`.
 	fn pay(id: JobId, reason: HoldReason, from: &T::AccountId, to: &T::AccountId, amount: Balance) {
-		if amount > 0 && Self::transfer(reason, from, to, amount).is_err() {
+		if from == to {
+			// A submitter may hold a claim on what it pays.
+			Self::give_back(id, reason, to, amount);
+		} else if amount > 0 && Self::transfer(reason, from, to, amount).is_err() {
 			Self::divert(id, reason, from, to, amount);
 		}
 	}

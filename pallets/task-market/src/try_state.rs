@@ -3,8 +3,8 @@
 #![cfg(any(feature = "std", feature = "try-runtime"))]
 
 use crate::{
-	Agenda, Applicants, Config, Cursor, Due, Guilty, Hearings, HoldReason, Jobs, Lates, Market,
-	NextJob, Pallet, Prices, Replica, Specs, Uploading,
+	Agenda, Applicants, Claims, Config, Cursor, Due, Guilty, Hearings, HoldReason, Jobs, Lates,
+	Market, NextJob, Pallet, Prices, Replica, Specs, Uploading,
 };
 use alloc::collections::BTreeMap;
 use frame_support::{
@@ -26,6 +26,7 @@ impl<T: Config> Pallet<T> {
 	pub fn do_try_state() -> Result<(), TryRuntimeError> {
 		Self::check_agenda()?;
 		Self::check_market()?;
+		Self::check_claims()?;
 		let none = BTreeMap::<T::AccountId, Balance>::new;
 		let (mut escrows, mut deposits, mut records) = (none(), none(), none());
 		let add = |held: &mut BTreeMap<T::AccountId, Balance>, who: &T::AccountId, amount| {
@@ -158,6 +159,36 @@ impl<T: Config> Pallet<T> {
 					T::Currency::balance_on_hold(&reason, &who) == amount,
 					"an account's holds differ from its escrows, deposits and records"
 				);
+			}
+		}
+		Ok(())
+	}
+
+	/// Checks that claims are of results that are audited, and that each is sold or offered.
+	fn check_claims() -> Result<(), TryRuntimeError> {
+		for (id, claims) in Claims::<T>::iter() {
+			let job = Jobs::<T>::get(id).filter(|job| job.state == JobState::Auditing);
+			let job = job.ok_or("a claim on a job that is not audited")?;
+			ensure!(!claims.is_empty(), "an empty list of claims is on record");
+			for (at, claim) in claims.iter().enumerate() {
+				let works = |r: &Replica<_>| r.trainer == claim.trainer && r.fate == Fate::Working;
+				ensure!(job.replicas.iter().any(works), "a claim on what nobody delivered");
+				let before = claims.iter().take(at);
+				ensure!(
+					before.into_iter().all(|other| other.trainer != claim.trainer),
+					"two claims on one replica"
+				);
+				ensure!(
+					claim.holder != claim.trainer || claim.offer.is_some(),
+					"a claim is on record that was neither sold nor offered"
+				);
+				if let Some(offer) = &claim.offer {
+					ensure!(offer.since <= Self::now(), "an offer of a block to come");
+					ensure!(
+						offer.asked.only.as_ref() != Some(&claim.holder),
+						"a claim is on offer to its holder"
+					);
+				}
 			}
 		}
 		Ok(())

@@ -15,6 +15,7 @@ use trainyard_program::{
 };
 use trainyard_protocol::{
 	blob,
+	claims::Offer,
 	duties::{self, Recompute},
 	fees::{self, Sums},
 	job::{Balance, BlockNumber, Fate, JobState, Settlement, Terms, MAX_REPLICAS},
@@ -322,6 +323,20 @@ impl Quote {
 		}
 	}
 }
+
+/// The right to what a replica is paid, where its trainer has sold or offered it.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, MaxEncodedLen, TypeInfo)]
+pub struct Claim<AccountId> {
+	/// Whose replica.
+	pub trainer: AccountId,
+	/// Who is paid.
+	pub holder: AccountId,
+	/// What the holder offers it for.
+	pub offer: Option<Offer<AccountId>>,
+}
+
+/// The claims of a job that were sold or offered.
+pub type ClaimsOf<AccountId> = BoundedVec<Claim<AccountId>, ConstU32<MAX_REPLICAS>>;
 
 /// A trainer's standing offer.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, MaxEncodedLen, TypeInfo)]

@@ -54,6 +54,7 @@ mod errors;
 mod events;
 mod forced;
 mod forfeits;
+mod known;
 #[cfg(test)]
 mod mock;
 mod pieces;

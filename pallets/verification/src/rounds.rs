@@ -33,6 +33,7 @@ use sp_runtime::DispatchResult;
 use trainyard_pallet_support::majority::is_majority;
 use trainyard_protocol::{
 	audit::{AuditPhase, Decision, Findings, GroupVerdict},
+	claims::Known,
 	duties::{self, Drawing},
 	job::{Balance, BlockNumber, MAX_AUDIT_ROUNDS, MAX_VERIFIERS},
 	seats::Resources,
@@ -138,6 +139,14 @@ impl<T: Config> Audits<T::AccountId> for Pallet<T> {
 				Forced::<T>::remove(job, trainer);
 			}
 		}
+	}
+
+	fn known(job: JobId, trainer: &T::AccountId) -> Option<Known> {
+		Self::known_of(job, trainer)
+	}
+
+	fn known_weight() -> Weight {
+		T::DbWeight::get().reads(1)
 	}
 
 	fn advance_weight() -> Weight {

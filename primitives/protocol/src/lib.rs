@@ -17,6 +17,7 @@ pub mod audit;
 pub mod bets;
 pub mod blob;
 pub mod bundle;
+pub mod claims;
 pub mod commitment;
 pub mod content;
 pub mod court;

@@ -26,6 +26,7 @@ use sp_runtime::{DispatchError, DispatchResult, Permill, Weight};
 use trainyard_program::spec::CheckedSpec;
 use trainyard_protocol::{
 	audit::Decision,
+	claims::Known,
 	duties::{Drawing, Recompute},
 	job::{Balance, BlockNumber, Reveal, Terms, WorkResult},
 	lottery::Tickets,
@@ -383,6 +384,12 @@ pub trait Audits<AccountId> {
 	fn give_up(job: JobId);
 	/// Forgets an audit, which stays readable until then.
 	fn remove(job: JobId);
+	/// Returns what is known of the result of `trainer`. `None` while there is news to come: while seats reveal,
+	/// trainers open what they forced, or somebody lacks what it asked for; of a result that has lost; and where
+	/// there is no such result.
+	fn known(job: JobId, trainer: &AccountId) -> Option<Known>;
+	/// Returns the weight of one [`Audits::known`] at worst.
+	fn known_weight() -> Weight;
 	/// Returns the weight of one [`Audits::advance`] at worst.
 	fn advance_weight() -> Weight;
 	/// Benchmarks: lets every committee be drawn, of as many verifiers as there can be.

@@ -82,12 +82,14 @@ impl InstanceFilter<RuntimeCall> for ProxyType {
 		match self {
 			ProxyType::Any => true,
 			ProxyType::Worker => match call {
-				// `order` and `submit_job` spend the account's money on others' work.
+				// `order` and `submit_job` spend the account's money on others' work; who sells a claim gives pay away.
 				RuntimeCall::TaskMarket(call) => !matches!(
 					call,
 					pallet_task_market::Call::submit_job { .. }
 						| pallet_task_market::Call::order { .. }
 						| pallet_task_market::Call::agree { .. }
+						| pallet_task_market::Call::offer_claim { .. }
+						| pallet_task_market::Call::buy_claim { .. }
 				),
 				RuntimeCall::Submissions(_) => true,
 				RuntimeCall::Reputation(pallet_reputation::Call::watch {}) => true,

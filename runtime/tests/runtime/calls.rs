@@ -19,6 +19,7 @@ use trainyard_protocol::{
 	bets,
 	blob::{Chunked, CHUNKS_PER_BLOCK, MAX_CHUNK},
 	bundle::{self, Checkpoint, Evaluation},
+	claims,
 	drill::{Mismatch, Template, UnitResult},
 	federation,
 	job::{Reveal, Terms},
@@ -256,6 +257,17 @@ fn samples() -> Vec<RuntimeCall> {
 		M::post_listing { price_per_ut: 1, max_work: 1, note: text() },
 		M::remove_listing {},
 		M::forget { job: 0 },
+		M::offer_claim {
+			job: 0,
+			trainer: who(),
+			asked: Some(claims::Asked { price: TRY, only: Some(who()) }),
+		},
+		M::buy_claim {
+			job: 0,
+			trainer: who(),
+			seen: claims::Seen { holder: who(), root, since: 0 },
+			most: TRY,
+		},
 	];
 	let submissions = [R::commit { job: 0, commitment: root }, R::reveal { job: 0, reveal, salt }];
 	let storage = [

@@ -1,6 +1,7 @@
 //! The court over the real pallets: the result of a real job is challenged, by calls only.
 
 mod bets;
+mod claims;
 mod late;
 
 use crate::{

@@ -83,7 +83,9 @@ fn call_indices() {
 			"agree",
 			"post_listing",
 			"remove_listing",
-			"forget"
+			"forget",
+			"offer_claim",
+			"buy_claim"
 		]
 	);
 	assert_eq!(calls::<pallet_submissions::Call<Runtime>>(), ["commit", "reveal"]);

@@ -165,6 +165,16 @@ impl traits::Audits<AccountId> for FakeAudits {
 	fn remove(job: JobId) {
 		AuditBook::mutate(|book| book.remove(&job));
 	}
+	fn known(job: JobId, trainer: &AccountId) -> Option<claims::Known> {
+		let audit = AuditBook::get().remove(&job).filter(|audit| audit.decisions.is_none())?;
+		let mut all = audit.request.groups.iter().flat_map(|(_, all)| all);
+		let root = all.find(|one| one.trainer == *trainer)?.bundle_root;
+		let (round, stands, asked) = News::get()?;
+		Some(claims::Known { root, round, stands, asked })
+	}
+	fn known_weight() -> Weight {
+		Weight::from_parts(1_000, 1)
+	}
 	fn advance_weight() -> Weight {
 		Weight::from_parts(1_000_000, 1_000)
 	}
@@ -193,7 +203,8 @@ impl traits::Court<AccountId> for FakeCourt {
 		false
 	}
 	fn standing(_: JobId) -> traits::Standing {
-		traits::Standing { disputes: Disputes::get(), ..Default::default() }
+		let (disputes, ended) = (Disputes::get(), DisputeEnded::get());
+		traits::Standing { disputes, ended, ..Default::default() }
 	}
 	fn settle(defendant: &traits::Defendant<AccountId>, acquitted: bool) -> Balance {
 		Acquittals::mutate(|all| all.push((*defendant.who(), acquitted)));

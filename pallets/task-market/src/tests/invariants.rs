@@ -1,13 +1,14 @@
 //! Whatever happens in whatever order: the books stay straight in every state, and every job
 //! ends within a bound once everyone has vanished.
 
-use crate::{mock::*, Due, HoldReason, Jobs, NextJob};
+use crate::{mock::*, Claims, Due, HoldReason, Jobs, NextJob};
 use frame_support::{storage::with_storage_layer, weights::Weight};
 use proptest::prelude::*;
 use sp_runtime::DispatchResult;
 use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
 	audit::Decision,
+	claims::{Asked, Seen},
 	job::{JobState, Terms},
 };
 use trainyard_traits::{Conviction, JobObserver};
@@ -36,6 +37,9 @@ enum Act {
 	Patience { blocks: u32 },
 	Convict { job: u32, trainer: usize, finder: u64, proven: bool },
 	Progress { job: u32 },
+	OfferClaim { job: u32, trainer: usize, price: Option<u128>, only: Option<u64> },
+	BuyClaim { job: u32, trainer: usize, buyer: u64, most: u128 },
+	News { news: Option<(u32, bool, u32)>, disputes: u32 },
 	Blocks { count: u32 },
 }
 
@@ -79,6 +83,13 @@ fn act() -> impl Strategy<Value = Act> {
 			|(job, trainer, finder, proven)| Act::Convict { job, trainer, finder, proven },
 		),
 		4 => (0u32..6).prop_map(|job| Act::Progress { job }),
+		12 => (0u32..6, 0usize..5, prop::option::weighted(0.9, 0u128..3_000), prop::option::weighted(0.1, Just(OTHER)))
+			.prop_map(|(job, trainer, price, only)| Act::OfferClaim { job, trainer, price, only }),
+		// Account 500 does not exist, and can have what is given away.
+		12 => (0u32..6, 0usize..5, prop_oneof![Just(OTHER), Just(500), Just(SUBMITTER), Just(12)], 0u128..3_000)
+			.prop_map(|(job, trainer, buyer, most)| Act::BuyClaim { job, trainer, buyer, most }),
+		1 => (prop::option::weighted(0.8, (0u32..2, any::<bool>(), 0u32..2)), 0u32..2)
+			.prop_map(|(news, disputes)| Act::News { news, disputes }),
 		24 => (1u32..4).prop_map(|count| Act::Blocks { count }),
 	]
 }
@@ -227,6 +238,33 @@ fn perform(act: Act) {
 					TaskMarket::progressed(id);
 				}
 			}
+			Act::OfferClaim { job, trainer, price, only } => {
+				if let Some(id) = among(job, JobState::Auditing) {
+					let trainers = &Rounds::get()[&id].trainers;
+					let who = trainers[trainer % trainers.len()];
+					let holder = *TaskMarket::holder(&Claims::<Test>::get(id), &who);
+					let asked = price.map(|price| Asked { price, only });
+					TaskMarket::offer_claim(signed(holder), id, who, asked)?;
+				}
+			}
+			Act::BuyClaim { job, trainer, buyer, most } => {
+				if let Some(id) = among(job, JobState::Auditing) {
+					let trainers = &Rounds::get()[&id].trainers;
+					let who = trainers[trainer % trainers.len()];
+					let claims = Claims::<Test>::get(id);
+					let claim = claims.iter().find(|claim| claim.trainer == who);
+					let offer = claim.and_then(|claim| claim.offer.clone());
+					if let Some((claim, offer)) = claim.zip(offer) {
+						let (root, since) = (offer.known.root, offer.since);
+						let seen = Seen { holder: claim.holder, root, since };
+						TaskMarket::buy_claim(signed(buyer), id, who, seen, most)?;
+					}
+				}
+			}
+			Act::News { news, disputes } => {
+				News::set(news);
+				Disputes::set(disputes);
+			}
 			Act::Blocks { count } => {
 				for _ in 0..count {
 					let used = next_block();
@@ -256,6 +294,7 @@ proptest! {
 			// revealing 15, an audit without verifiers that is given up after 60, a window of 30 that is
 			// open again for 9, and, where blocks are crowded, a look at one job a block.
 			CommitteeSits::set(false);
+			Disputes::set(0);
 			let jobs = NextJob::<Test>::get();
 			let crowd = (jobs + 1) * 18;
 			run_to(TaskMarket::now() + 5 + 8 + 20 + 15 + AUDIT_DEADLINE + 10 + 39 + crowd);
@@ -264,6 +303,7 @@ proptest! {
 			for (id, job) in Jobs::<Test>::iter() {
 				assert!(matches!(job.state, JobState::Ended(_)), "job {id} is {:?}", job.state);
 			}
+			assert_eq!(Claims::<Test>::iter().count(), 0, "a claim was not paid");
 			for who in [SUBMITTER, OTHER].into_iter().chain(TRAINERS) {
 				assert_eq!(held(HoldReason::Escrow, who), 0);
 				assert_eq!(held(HoldReason::Deposit, who), 0);

@@ -3,6 +3,7 @@
 mod agenda;
 mod agreement;
 mod applying;
+mod claims;
 mod deadlines;
 mod deeds;
 mod disputes;

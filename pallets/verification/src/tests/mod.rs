@@ -9,6 +9,7 @@ mod decisions;
 mod draws;
 mod forced;
 mod forfeits;
+mod known;
 mod lottery;
 mod opening;
 mod places;

@@ -3,6 +3,7 @@
 mod authority;
 mod bet;
 mod certificate;
+mod claim;
 mod dispute;
 mod federate;
 mod model;
@@ -34,6 +35,7 @@ use anyhow::{bail, Context};
 use authority::{Authority, Deregister};
 use bet::BetCommand;
 use certificate::Certificate;
+use claim::ClaimCommand;
 use clap::Subcommand;
 use dispute::DisputeCommand;
 use model::ModelCommand;
@@ -83,6 +85,9 @@ pub enum ChainCommand {
 	/// Stakes money on whether a result is right, at odds; takes, ends and shows such bets
 	#[command(subcommand)]
 	Bet(Box<BetCommand>),
+	/// Sells and buys claims on what replicas are paid, while their results are audited
+	#[command(subcommand)]
+	Claim(Box<ClaimCommand>),
 	/// Trains jobs from the market; goes on after a restart
 	Trainer(OnDevice<TrainerArgs>),
 	/// Checks results that it is drawn for; goes on after a restart
@@ -225,6 +230,7 @@ impl ChainCommand {
 			Self::Sweep(args) => args.run().await,
 			Self::Swarm(command) => command.run().await,
 			Self::Bet(command) => command.run().await,
+			Self::Claim(command) => command.run().await,
 			Self::Trainer(role) => role.run(|_| None, trainer::run).await,
 			Self::Verifier(role) => role.run(|_| None, verifier::run).await,
 			Self::Whistleblower(role) => role.run(|_| None, whistleblower::run).await,
