@@ -30,8 +30,8 @@ use std::{
 };
 use trainyard_client::{keys::KeyError, Chain, ChainError, Head, Transactor};
 
-/// How long a role waits for a node at the start.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// How long a daemon waits for its node at the start: that may have gigabytes to read first.
+pub(in crate::roles) const PATIENCE: Duration = Duration::from_secs(3_600);
 /// How long a role that ends waits for its last tasks.
 const LAST_TASKS: Duration = Duration::from_secs(10);
 

@@ -36,7 +36,7 @@ use super::{
 	metrics::MetricsError,
 	replay,
 	report::Reporter,
-	run::{report_other_chains, stop_signal, Base, Play, RoleError},
+	run::{report_other_chains, stop_signal, Base, Play, RoleError, PATIENCE},
 	store::{self, default_folder, Home, StoreError},
 	trainer::{self, TrainerArgs, TrainerError},
 	verifier::{self, VerifierArgs, VerifierError},
@@ -68,8 +68,6 @@ use watch::{blobs, Watcher};
 
 /// The name in reports and metrics.
 const NAME: &str = "work";
-/// How long it waits for a node at the start.
-const PATIENCE: Duration = Duration::from_secs(120);
 const MIB: u64 = 1024 * 1024;
 
 /// Says why the daemon cannot work at all.
