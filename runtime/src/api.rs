@@ -24,7 +24,10 @@ use trainyard_protocol::{
 	watch::WatchView,
 	JobId, H256,
 };
-use trainyard_task::{views::TaskView, Bounds as TaskBounds, TaskId};
+use trainyard_task::{
+	spec::TaskFault, views::TaskView, Bounds as TaskBounds, Offer as TaskOffer, TaskId, TaskSpec,
+	TaskTerms,
+};
 
 sp_api::decl_runtime_apis! {
 	/// What clients ask of the chain, one call for each subject. Every answer is as of the block at
@@ -203,6 +206,10 @@ sp_api::decl_runtime_apis! {
 
 		/// Returns what a task may ask for and offer.
 		fn task_bounds() -> TaskBounds;
+
+		/// Returns the terms of a task with this specification, where what an offer does not say follows from the
+		/// bounds; or the first rule that they break.
+		fn task_terms(spec: TaskSpec, offer: TaskOffer) -> Result<TaskTerms, TaskFault>;
 
 		/// Returns the height up to which the chain itself knows that its blocks are final: at most what
 		/// a node knows.

@@ -43,7 +43,10 @@ use trainyard_protocol::{
 	watch::WatchView,
 	JobId, H256, PROTOCOL_VERSION,
 };
-use trainyard_task::{views::TaskView, Bounds as TaskBounds, TaskId};
+use trainyard_task::{
+	spec::TaskFault, views::TaskView, Bounds as TaskBounds, Offer as TaskOffer, TaskId, TaskSpec,
+	TaskTerms,
+};
 
 impl_runtime_apis! {
 	impl sp_api::Core<Block> for Runtime {
@@ -477,6 +480,10 @@ impl_runtime_apis! {
 
 		fn task_bounds() -> TaskBounds {
 			<crate::Runtime as pallet_tasks::Config>::Bounds::get()
+		}
+
+		fn task_terms(spec: TaskSpec, offer: TaskOffer) -> Result<TaskTerms, TaskFault> {
+			offer.terms(&spec, &<crate::Runtime as pallet_tasks::Config>::Bounds::get())
 		}
 
 		fn final_height() -> BlockNumber {

@@ -5,7 +5,7 @@ import { u8aToHex } from '../../packages/polkadot-js/src/polkadot.js';
 import { jobFromFlags, toChain } from '../../packages/polkadot-js/src/spec.js';
 import { cutBlob } from '../../packages/polkadot-js/src/hash.js';
 import { UserError } from '../../packages/polkadot-js/src/errors.js';
-import { leastAuditFee, quote, storeBlob, taskTerms } from '../../packages/polkadot-js/src/index.js';
+import { leastAuditFee, quote, storeBlob, taskSpec, taskTerms } from '../../packages/polkadot-js/src/index.js';
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { serveFiles } from '../end-to-end/lib/net.mjs';
@@ -265,18 +265,16 @@ async function prepareTask(api, key, stream) {
 		await storeBlob(api, key, input);
 		stream.shared = on(input);
 	}
-	const bounds = (await api.call.trainyardApi.taskBounds()).toJSON();
 	const form = stream.steps === null ? { map: stream.map, record: stream.record } : { steps: stream.steps };
 	const limits = { fuel: stream.fuel, pages: stream.pages, state: stream.state };
 	const reward = stream.smallestReward;
-	const terms = taskTerms({ form, limits }, bounds, {
+	const named = on(module);
+	// Terms follow from the form and the limits, not from the bytes.
+	const spec = taskSpec({ module: named, input: stream.shared ?? named, form, limits });
+	const terms = await taskTerms(api, spec, {
 		reward,
 		replicas: stream.replicas,
 		audit: Math.round(stream.audit * 1_000),
 	});
-	const chainForm =
-		stream.steps === null ? { Map: { count: stream.map, most: stream.record } } : { Step: { steps: stream.steps } };
-	const named = on(module);
-	stream.callWith = (input) =>
-		api.tx.tasks.post({ module: named, input, form: chainForm, limits }, terms).method.toU8a();
+	stream.callWith = (input) => api.tx.tasks.post({ ...spec, input }, terms).method.toU8a();
 }

@@ -16,6 +16,6 @@ export { fetchBlob, modelRootOf } from './commands/fetch-model.js';
 export { blobCids } from './commands/model-cids.js';
 export { versions } from './commands/model-log.js';
 export { leastAuditFee, postJob, quote, withAuditFee } from './commands/submit-job.js';
-export { postTask, storeBlob, task, taskOutput, taskTerms, followTask } from './commands/task.js';
+export { postTask, storeBlob, task, taskOutput, taskSpec, taskTerms, followTask } from './commands/task.js';
 export { trainers } from './commands/trainers.js';
 export { follow, standing } from './commands/watch-job.js';

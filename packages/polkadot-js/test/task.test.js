@@ -1,39 +1,24 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import command, { acceptedClaim, describe, taskTerms } from '../src/commands/task.js';
+import command, { acceptedClaim, describe, taskSpec, taskTerms } from '../src/commands/task.js';
 
 const MODULE = new URL('../../../ml-worker/examples/tasks/pi.wasm', import.meta.url).pathname;
-const BOUNDS = {
-	fuel: 32_000_000,
-	blockFuel: 4_000_000_000,
-	blockBytes: 1_000_000,
-	fuelPrice: 2,
-	deposit: 100,
-	least: 3,
-	window: 40,
-	most: 1_000,
-};
-const LIMITS = { fuel: 1_000_000, pages: 1, state: 64 };
-
-/** The same numbers as in `ml-worker/worker/src/task/market/terms.rs`. */
-test('what nobody says of a task follows from the bounds', () => {
-	const spec = { form: { steps: 20_000 }, limits: LIMITS };
-	const terms = taskTerms(spec, BOUNDS, { reward: 50n });
-	assert.deepEqual(terms, {
-		reward: 50n,
-		replicas: 2,
-		deposit: 900n,
-		audit: 100,
-		auditFee: 40_000n,
-		apply: 30n,
-		compute: 15n,
-		reveal: 10n,
-		challenge: 40n,
-	});
-	assert.equal(taskTerms(spec, BOUNDS, { reward: 50n, audit: 1_000 }).deposit, 100n);
-	const map = { form: { map: 100_000, record: 60 }, limits: LIMITS };
-	assert.equal(taskTerms(map, BOUNDS, { reward: 50n }).reveal, 31n);
+/** The terms themselves are the chain's: `primitives/task/src/offer.rs`. */
+test('the chain is asked for what nobody says of a task', async () => {
+	const asked = [];
+	const answer = (said) => ({ call: { trainyardApi: { taskTerms: async (...all) => (asked.push(all), said) } } });
+	const input = new Uint8Array([7]);
+	const named = { bytes: 3, root: '0x05' };
+	const limits = { fuel: 1_000_000, pages: 1, state: 64 };
+	const spec = taskSpec({ module: named, input, form: { map: 9, record: 60 }, limits });
+	assert.deepEqual(spec.form, { Map: { count: 9, most: 60 } });
+	assert.deepEqual([spec.module, spec.input.bytes, spec.limits], [named, 1, limits]);
+	assert.deepEqual(taskSpec({ ...spec, form: { steps: 5 } }).form, { Step: { steps: 5 } });
+	assert.equal(await taskTerms(answer({ asOk: 'the terms' }), spec, { reward: 50n, audit: 7 }), 'the terms');
+	assert.deepEqual(asked, [[spec, { replicas: 2, audit: 7, reward: 50n }]]);
+	const refused = answer({ isErr: true, asErr: { type: 'Reward' } });
+	await assert.rejects(taskTerms(refused, spec, {}), /no task with these terms: Reward/);
 });
 
 test('a task is described as it stands', () => {

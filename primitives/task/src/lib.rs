@@ -8,6 +8,7 @@
 //! module and the state before a step can say what comes after it. A [fault](StateId::Fault) is a result.
 //!
 //! - [`spec`]: what is computed, and what is offered for it;
+//! - [`offer`]: the terms that follow from what somebody offers;
 //! - [`state`]: names of states, and records of maps;
 //! - [`trace`]: all states of a run under one root;
 //! - [`claim`]: what a replica says that a task results in, and its commitment to that;
@@ -26,6 +27,7 @@ extern crate alloc;
 
 pub mod claim;
 pub mod descent;
+pub mod offer;
 pub mod spec;
 pub mod state;
 pub mod trace;
@@ -33,6 +35,7 @@ pub mod views;
 
 pub use claim::{Claim, Ends};
 pub use descent::{Descent, Narrowed, Nodes, FAN, FAN_LEVELS};
+pub use offer::Offer;
 pub use spec::{Bounds, File, Form, Limits, TaskSpec, TaskTerms};
 pub use state::{Call, Fault, StateId};
 pub use trace::Trace;

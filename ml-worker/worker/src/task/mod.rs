@@ -15,14 +15,7 @@ use std::fmt;
 use trainyard_task::{Fault, File, Form, Limits, TaskSpec};
 use trainyard_task_vm::{native, prepare, Broken, Call, Kind, Prepared, Refused};
 
-/// FLOP as which a unit of fuel counts, so that work of tasks has a price in ut beside that of training: what a core
-/// does of strict training in the time in which it executes a unit. `docs/tasks.md` has the measurement.
-pub const FLOP_PER_FUEL: u128 = 32;
-
-/// Returns the work of some fuel, in micro-ut, rounded up.
-pub fn work(fuel: u128) -> Option<trainyard_program::units::MicroUt> {
-	trainyard_program::units::micro_ut(fuel.checked_mul(FLOP_PER_FUEL)?)
-}
+pub use trainyard_task::offer::{work, FLOP_PER_FUEL};
 
 /// Why a task cannot be executed here.
 #[derive(Debug, thiserror::Error)]

@@ -11,21 +11,8 @@ import { fetchBlob } from './fetch-model.js';
 
 /** Bytes of an output that the chain keeps itself; a longer one is a blob. */
 const INLINE = 4 * 1024;
-/** Units of fuel for which the least fee of an audit is. */
-const PRICED_FUEL = 1_000_000n;
-/** Bytes of a record before its output. */
-const RECORD_HEAD = 4n;
-/** Blocks for applications, where nobody says otherwise. */
-const APPLY_BLOCKS = 30n;
-/** Blocks of another period, where nobody says otherwise and nothing needs more. */
-const SOME_BLOCKS = 10n;
-
 /** How the chain names some bytes. */
 const fileOf = (bytes) => ({ bytes: bytes.length, root: u8aToHex(cutBlob(bytes).root) });
-
-/** Rounds a quotient up. */
-const ceil = (a, b) => (a + b - 1n) / b;
-const most = (...all) => all.reduce((a, b) => (a > b ? a : b));
 
 /** Stores bytes on chain under their root, unless they are there, and returns the root. */
 export async function storeBlob(api, key, bytes) {
@@ -41,47 +28,35 @@ export async function storeBlob(api, key, bytes) {
 	return root;
 }
 
+/** How the chain names how a module is used. */
+const formOf = ({ steps, map, record }) =>
+	steps === undefined ? { Map: { count: map, most: record } } : { Step: { steps } };
+
+/** What a task is, as the chain has it; `module` and `input` as {@link postTask} takes them, or named already. */
+export function taskSpec({ module, input, form, limits }) {
+	const named = (file) => (file instanceof Uint8Array ? fileOf(file) : file);
+	return { module: named(module), input: named(input), form: formOf(form), limits };
+}
+
 /**
- * Terms of a task, where what nobody says follows from what the chain asks for: `bounds` are those of
- * `trainyardApi.taskBounds`, `spec` as {@link postTask} takes it.
+ * Terms of a task, where what `offer` does not say follows from what the chain asks for. `spec` is as {@link taskSpec}
+ * returns it; `offer` has `reward`, or `price` for a ut, and may have `replicas` (2), `audit` in thousandths (100) and
+ * the other terms.
  */
-export function taskTerms({ form, limits }, bounds, offer) {
-	const { reward, replicas = 2, audit = 100 } = offer;
-	const [units, records] =
-		form.steps === undefined
-			? [BigInt(form.map), BigInt(form.map) * (BigInt(form.record) + RECORD_HEAD)]
-			: [BigInt(form.steps), 0n];
-	const fuel = units * BigInt(limits.fuel);
-	const deterrent = ceil(2n * BigInt(reward) * BigInt(1_000 - audit), BigInt(audit));
-	const some = most(BigInt(bounds.least), SOME_BLOCKS);
-	return {
-		reward: BigInt(reward),
-		replicas,
-		deposit: offer.deposit ?? most(deterrent, BigInt(bounds.deposit)),
-		audit,
-		auditFee: offer.auditFee ?? ceil(fuel, PRICED_FUEL) * BigInt(bounds.fuelPrice),
-		apply: offer.apply ?? most(BigInt(bounds.least), APPLY_BLOCKS),
-		compute: offer.compute ?? ceil(fuel, BigInt(bounds.blockFuel)) + some,
-		reveal: offer.reveal ?? ceil(records, BigInt(bounds.blockBytes)) * BigInt(replicas + 1) + some,
-		challenge: offer.challenge ?? most(BigInt(bounds.window), BigInt(bounds.least)),
-	};
+export async function taskTerms(api, spec, offer) {
+	const said = await api.call.trainyardApi.taskTerms(spec, { replicas: 2, audit: 100, ...offer });
+	if (said.isErr) throw new UserError(`the chain takes no task with these terms: ${said.asErr.type}`);
+	return said.asOk;
 }
 
 /**
  * Stores module and input, and posts a task. `spec` is `{ module, input, form: { steps } or { map, record },
- * limits: { fuel, pages, state } }` with bytes, `offer` has `reward`, and may have the other terms. Returns its number.
+ * limits: { fuel, pages, state } }` with bytes, `offer` as {@link taskTerms} takes it. Returns its number.
  */
 export async function postTask(api, key, spec, offer) {
-	const bounds = (await api.call.trainyardApi.taskBounds()).toJSON();
-	const terms = taskTerms(spec, bounds, offer);
+	const on = taskSpec(spec);
+	const terms = await taskTerms(api, on, offer);
 	for (const bytes of [spec.module, spec.input]) await storeBlob(api, key, bytes);
-	const { form, limits, module, input } = spec;
-	const on = {
-		module: fileOf(module),
-		input: fileOf(input),
-		form: form.steps === undefined ? { Map: { count: form.map, most: form.record } } : { Step: { steps: form.steps } },
-		limits,
-	};
 	const { events } = await send(api, api.tx.tasks.post(on, terms), key);
 	return events.find((event) => api.events.tasks.Posted.is(event)).data.task.toNumber();
 }

@@ -1,6 +1,5 @@
 //! Tasks on chain: what is offered for one, who computes and audits it, and who challenges a false claim.
 //!
-//! - [`terms`]: what is offered, and what that holds of who posts it;
 //! - [`plan`]: what an account does about a task now, as a pure function of the chain's view;
 //! - [`work`]: does it; [`role`] is a daemon that does nothing else;
 //! - [`dispute`]: what is brought to the chain in a dispute;
@@ -10,5 +9,4 @@ pub mod dispute;
 pub mod plan;
 pub mod role;
 pub mod tell;
-pub mod terms;
 pub mod work;

@@ -10,7 +10,7 @@ use crate::{
 	roles::{blocks::next_block, report::Reporter},
 	task::{
 		self,
-		market::{dispute::Inputs, tell, terms::Offer},
+		market::{dispute::Inputs, tell},
 	},
 	terminal,
 };
@@ -27,7 +27,9 @@ use trainyard_client::{
 };
 use trainyard_proof::bundle::files;
 use trainyard_protocol::job::{Balance, BlockNumber};
-use trainyard_task::{claim::digest, spec::CERTAIN, views::Phase, TaskId, TaskSpec, TaskTerms};
+use trainyard_task::{
+	claim::digest, spec::CERTAIN, views::Phase, Offer, TaskId, TaskSpec, TaskTerms,
+};
 
 /// Balance that stays for fees and for the deposits of two blobs when a task is posted (in base units).
 const FEE_MARGIN: Balance = 1_000_000_000_000;

@@ -1,9 +1,20 @@
-//! What is offered for a task.
+//! What somebody says that it offers for a task, and the terms that follow: the one place where it is decided what
+//! stands where nothing is said. Clients ask the chain (`TrainyardApi_task_terms`), or call it themselves.
 
-use crate::task;
-use trainyard_client::tasks::Bounds;
+use crate::{spec::TaskFault, Bounds, TaskSpec, TaskTerms};
+use codec::{Decode, DecodeWithMemTracking, Encode};
+use scale_info::TypeInfo;
+use trainyard_program::units::{self, MicroUt};
 use trainyard_protocol::job::{Balance, BlockNumber};
-use trainyard_task::{spec::TaskFault, TaskSpec, TaskTerms};
+
+/// FLOP as which a unit of fuel counts, so that work of tasks has a price in ut beside that of training: what a core
+/// does of strict training in the time in which it executes a unit. `docs/tasks.md` has the measurement.
+pub const FLOP_PER_FUEL: u128 = 32;
+
+/// Returns the work of some fuel, in micro-ut, rounded up; `None` out of the range of amounts.
+pub fn work(fuel: u128) -> Option<MicroUt> {
+	units::micro_ut(fuel.checked_mul(FLOP_PER_FUEL)?)
+}
 
 /// Blocks for applications, where nobody says another number: workers fetch the module and try it first.
 const APPLY_BLOCKS: BlockNumber = 30;
@@ -11,7 +22,9 @@ const APPLY_BLOCKS: BlockNumber = 30;
 const SOME_BLOCKS: BlockNumber = 10;
 
 /// What who posts a task says of it. What it does not say follows from the chain's bounds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(
+	Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking, TypeInfo,
+)]
 pub struct Offer {
 	/// What each replica earns; or else [`Self::price`].
 	pub reward: Option<Balance>,
@@ -43,7 +56,7 @@ impl Offer {
 	/// The first rule of the chain that they break.
 	pub fn terms(&self, spec: &TaskSpec, bounds: &Bounds) -> Result<TaskTerms, TaskFault> {
 		spec.check(bounds)?;
-		let work = task::work(spec.fuel()).ok_or(TaskFault::Overflow)?;
+		let work = work(spec.fuel()).ok_or(TaskFault::Overflow)?;
 		let reward = match (self.reward, self.price) {
 			(Some(reward), _) => reward,
 			(None, Some(price)) => {
@@ -79,7 +92,7 @@ impl Offer {
 #[cfg(test)]
 mod tests {
 	use super::*;
-	use trainyard_task::{File, Form, Limits};
+	use crate::{File, Form, Limits};
 
 	const BOUNDS: Bounds = Bounds {
 		fuel: 32_000_000,
