@@ -62,7 +62,11 @@ fn a_claim_is_sold_before_seats_reveal_and_when_results_stand() {
 	let (fate, settlement) = scene.settle();
 	assert_eq!((fate, settlement.paid_to_trainers), (Fate::Accepted, 100 * TRY));
 	assert_eq!(scene.gained(CHALLENGER), (100 * TRY - PRICE) as i128);
-	assert_eq!(scene.gained(Alice), PRICE as i128);
+	let (job, trainer) = (id, Alice.to_account_id());
+	let holder = CHALLENGER.to_account_id();
+	let paid =
+		pallet_task_market::Event::<Runtime>::ClaimPaid { job, trainer, holder, amount: 100 * TRY };
+	assert!(scene.chain.has_event(paid));
 	assert!(scene.chain.state(|| Runtime::claims(id)).is_empty());
 }
 
@@ -89,7 +93,6 @@ fn a_buyer_that_was_cheated_convicts_the_seller() {
 	let found = settlement.slashed_to_finders;
 	assert!(found > PRICE * 4 / 5, "{found}");
 	assert_eq!(scene.gained(CHALLENGER), found as i128 - PRICE as i128);
-	assert_eq!(scene.gained(Alice), PRICE as i128 - settlement.slashed as i128);
-	assert!(scene.gained(Alice) < -2 * PRICE as i128);
+	assert!(settlement.slashed > 3 * PRICE, "the seller has lost more than twice what it made");
 	books::check(&mut scene.chain).unwrap();
 }
