@@ -151,6 +151,11 @@ def jobs_of_other_models(digits, text):
 		'"conv 3 3 padding 1", "skip 2", "avg_pool 3 stride 2", "sigmoid", "skip 1", "dropout 0.1", '
 		'"rms_norm", "linear 10"]'
 	)
+	mapped = (
+		f'layers]\ninput = "image"\n{image}layers = ["mapping 3 patch 2", "conv 5 3 padding 1", "relu", '
+		'"linear 10"]'
+	)
+	whole = 'layers]\nlayers = ["mapping 12", "linear 20", "silu", "linear 10"]'
 	of_digits = "validation_every = 5\nfeature_divisor = 16"
 	of_text = 'format = "text"\nfeatures = 14\nvalidation_every = 300'
 	clipped = "clip_norm = 0.5\n"
@@ -167,6 +172,21 @@ def jobs_of_other_models(digits, text):
 		(
 			"List of layers by SGD, Nesterov, squared error, noise, warm-up and cosine",
 			job_of(digits, of_digits, layers, SHORT + clipped + scheduled + squared, "sgd", nesterov),
+		),
+		(
+			"Mapping of patches before a convolution by AdamW, clipped, noise",
+			job_of(digits, of_digits, mapped, SHORT + clipped + "input_noise = 0.05", "adamw"),
+		),
+		(
+			"Mapping of all numbers by SGD, normalised, weight decay",
+			job_of(
+				digits,
+				of_digits + '\nnormalization = "standard"',
+				whole,
+				SHORT + "weight_decay = 0.1",
+				"sgd",
+				nesterov,
+			),
 		),
 		(
 			"Transformer by AdamW, clipped, cosine",

@@ -236,6 +236,42 @@ class RmsNorm(Layer):
 		return ((q - self.h * b) / self.s).reshape(self.shape)
 
 
+class Mapping(Layer):
+	"""Reflections that the seed fixes, of all numbers of a row or of the patches of an image, which become
+	its channels. Nothing of it is trained.
+	"""
+
+	def __init__(self, shape, reflections, patch, seed):
+		if len(shape) == 2 or patch and len(shape) != 3:
+			raise CannotCheck(f"a mapping in patches of {patch} of a row of the shape {shape}")
+		super().__init__(shape)
+		self.patch, self.width = patch, int(np.prod(shape))
+		if patch:
+			channels, height, width = shape
+			self.tiles = channels, height // patch, patch, width // patch, patch
+			self.width = channels * patch * patch
+			self.out = [self.width, height // patch, width // patch]
+		self.vectors = {}
+		for number in range(reflections):
+			words = Stream(seed, "mapping").words(number, self.width)
+			size = ar.sqrt(F32(1) / F32(self.width))
+			signed = np.where((words & np.uint64(1)) == 0, size, -size)
+			self.vectors[f"mapping.{number}"] = signed.astype(F32).reshape(1, self.width)
+
+	def forward(self, x, step):
+		rows = len(x)
+		if self.patch:
+			# [row, channel, above, down, beside, across] to [row, above, beside, channel, down, across]
+			x = x.reshape(rows, *self.tiles).transpose(0, 2, 4, 1, 3, 5)
+		x = x.reshape(-1, self.width)
+		for vector in self.vectors.values():
+			along = ar.matmul(x, vector.T)
+			x = fma(-F32(2), ar.matmul(along, vector), x)
+		if self.patch:
+			x = x.reshape(rows, -1, self.width).transpose(0, 2, 1)
+		return x.reshape(rows, *self.out)
+
+
 class Dropout(Layer):
 	"""Drops a share of the elements in training; `number` counts the dropouts of a model."""
 

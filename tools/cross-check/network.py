@@ -110,6 +110,7 @@ LAYERS = {
 	"embedding": (layers.Embedding, "width"),
 	"attention": (layers.Attention, "heads"),
 	"skip": (layers.Skip, "back"),
+	"mapping": (layers.Mapping, "reflections", "patch"),
 }
 
 
@@ -129,9 +130,18 @@ class Network:
 				settings += [sum(isinstance(other, kind) for other in self.layers), seed]
 			elif kind is layers.Embedding:
 				settings.append(classes)
+			elif kind is layers.Mapping:
+				settings.append(seed)
+			if kind is layers.Mapping and self.layers:
+				raise CannotCheck("a mapping that is not the first layer")
 			self.layers.append(kind(shape, *settings))
 			shape = self.layers[-1].out
 		self.weighted = [layer for layer in self.layers if layer.tensors]
+
+	def kept(self):
+		"""What belongs to the model and is not trained: the vectors of a mapping, by name."""
+		first = self.layers[0]
+		return dict(first.vectors) if isinstance(first, layers.Mapping) else {}
 
 	def initial(self):
 		"""The parameters before the first step, by name."""

@@ -117,7 +117,10 @@ class Run:
 		self.parameters = self.network.initial()
 		if initial is not None:
 			self.parameters = same_layout(initial, self.parameters)
-		self.state = {**self.parameters, **self.optimizer.initial(self.parameters)}
+		optimizer = self.optimizer.initial(self.parameters)
+		# The model of a mapped training has the mapping's vectors beside its parameters.
+		self.delivered = {**self.network.kept(), **self.parameters}
+		self.state = {**self.delivered, **optimizer}
 		self.early_stop, self.ended = EarlyStop(training["early_stop"]), False
 		self.loss_interval = max(1, self.steps // RECORDED_LOSSES)
 		self.metrics, self.orders = [], {}
@@ -178,7 +181,7 @@ class Run:
 
 	def model(self):
 		"""The bytes of model.safetensors."""
-		return safetensors({name: self.state[name] for name in self.parameters})
+		return safetensors({name: self.state[name] for name in self.delivered})
 
 
 def loss_text(loss):

@@ -232,6 +232,18 @@ LAYERS_OF_RMS = [
 	"rms_norm",
 	{"linear": {"outputs": 3}},
 ]
+MAPPED = [
+	{"mapping": {"reflections": 2, "patch": 0}},
+	{"linear": {"outputs": 6}},
+	{"activation": {"function": "relu"}},
+	{"linear": {"outputs": 3}},
+]
+LAYERS_OF_PATCHES = [
+	{"mapping": {"reflections": 3, "patch": 2}},
+	{"conv2d": {"filters": 4, "kernel": 2, "stride": 1, "padding": 0}},
+	{"activation": {"function": "relu"}},
+	{"linear": {"outputs": 3}},
+]
 IMAGE = {"image": {"channels": 1, "height": 6, "width": 6}}
 CNN = {"channels": 1, "height": 6, "width": 6, "layers": LAYERS_OF_CNN, "activation": "relu"}
 TRANSFORMER = {"layers": 1, "heads": 2, "width": 8, "mlp_factor": 2, "dropout_nano": 100_000_000}
@@ -262,7 +274,13 @@ def short_run(name):
 	if name == "rms":
 		model = {"layers": {"input": "numbers", "layers": LAYERS_OF_RMS}}
 		return model, momentum(False), {}, rows
+	if name == "mapping":
+		model = {"layers": {"input": "numbers", "layers": MAPPED}}
+		return model, momentum(False), {"input_noise_nano": 10_000_000}, rows
 	images = Rows(of_x(10, 36), np.arange(10) % 3)
+	if name == "patches":
+		model = {"layers": {"input": IMAGE, "layers": LAYERS_OF_PATCHES}}
+		return model, {"adamw": BETAS}, {}, images
 	if name == "norm":
 		model = {"layers": {"input": IMAGE, "layers": LAYERS_OF_NORM}}
 		return model, momentum(False), {}, images
@@ -287,6 +305,12 @@ def train_vector(name, steps):
 	run = Run(spec, seed_of("07"), rows)
 	losses = [run.step(step) for step in range(int(steps))]
 	return " ".join([state_hash(run.state).hex()] + [hexadecimal(loss) for loss in losses[-1:]])
+
+
+def reflection_vector(seed, number, width):
+	"""`reflection seed-byte number width`: the vector of a reflection of that number."""
+	mapping = layers.Mapping([int(width)], int(number) + 1, 0, seed_of(seed))
+	return hexadecimal(mapping.vectors[f"mapping.{number}"])
 
 
 def content_vector(name, count):
@@ -368,6 +392,7 @@ KINDS = {
 	"blob": blob_vector,
 	"scale": lambda fan_in: hexadecimal(philox.scale(int(fan_in))),
 	"weights": weights_vector,
+	"reflection": reflection_vector,
 	"epoch": epoch_vector,
 	"position": position_vector,
 	"standard": standard_vector,

@@ -190,6 +190,15 @@ pub(super) fn other_specs() -> Vec<(JobSpec, Arc<Data>)> {
 	norms.model = Model::Layers { input: Input::Numbers, layers };
 	all.push((norms, all[0].1.clone()));
 
+	let mut mapped = all[1].clone();
+	let gelu = Layer::Activation { function: Activation::Gelu };
+	let conv = Layer::Conv2d { filters: 3, kernel: 2, stride: 1, padding: 1 };
+	let layers = vec![Layer::Mapping { reflections: 3, patch: 1 }, conv, gelu, head];
+	let layers = layers.try_into().unwrap();
+	let input = Input::Image { channels: 2, height: 6, width: 5 };
+	mapped.0.model = Model::Layers { input, layers };
+	all.push(mapped);
+
 	let (mut text, data) = text_spec();
 	text.training.schedule = options.training.schedule;
 	text.training.warmup_steps = options.training.warmup_steps;

@@ -288,6 +288,7 @@ const MODEL = oneOf({
 				attention: { heads: COUNT },
 				skip: { back: COUNT },
 				rms_norm: {},
+				mapping: { reflections: COUNT, patch: COUNT },
 			}),
 		),
 	},

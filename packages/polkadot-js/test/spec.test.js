@@ -330,12 +330,14 @@ function types() {
 				Attention: 'Heads',
 				Skip: 'Back',
 				RmsNorm: null,
+				Mapping: 'Mapping',
 			},
 		},
 		ActivationLayer: { function: 'Activation' },
 		Width: { width: 'u32' },
 		Heads: { heads: 'u32' },
 		Back: { back: 'u32' },
+		Mapping: { reflections: 'u32', patch: 'u32' },
 		Mlp: { hidden: 'Vec<u32>', activation: 'Activation' },
 		Cnn: {
 			channels: 'u32',
@@ -467,6 +469,12 @@ test('other models and options encode by the frozen layouts', async () => {
 		spec.model = { layers: { input, layers: [linear(24), 'rms_norm', linear(10)] } };
 	});
 	assert.deepEqual(hashed(norms.toU8a()), [235, '0x0f381c41e2876462f148c1698938641756ef1b8c667c17929424a5abd4b17e80']);
+	const mapped = await digitsWith((spec) => {
+		const input = { image: { channels: 1, height: 8, width: 8 } };
+		const mapping = { mapping: { reflections: 4, patch: 2 } };
+		spec.model = { layers: { input, layers: [mapping, { linear: { outputs: 10 } }] } };
+	});
+	assert.deepEqual(hashed(mapped.toU8a()), [238, '0xbd7bb6769f464074aab680fe52b117ec8e4a21eb019144bb927eeb989552ee0c']);
 	const text = await digitsWith((spec) => {
 		spec.dataset.format = 'text';
 		spec.dataset.feature_divisor = 1;

@@ -30,23 +30,48 @@ pub fn weight(word: u32, scale: f32) -> f32 {
 	fma(scale, inverse_normal(symmetric(word)), centre)
 }
 
+/// Returns the magnitude of the elements of a reflection's vector: `sqrt(1 / width)`, so that its length
+/// is 1.
+pub fn magnitude(width: u32) -> f32 {
+	sqrt(1.0 / width as f32)
+}
+
+/// Returns the element of a reflection's vector that the random word chooses: the magnitude, negative
+/// where the lowest bit is set.
+fn sign(word: u32, magnitude: f32) -> f32 {
+	if word & 1 == 1 {
+		-magnitude
+	} else {
+		magnitude
+	}
+}
+
 /// Returns the elements with which `tensor` begins. Element `i` of the weights of layer `l` uses
-/// word `i mod 4` of block `i / 4` at step `l` of the stream `init`.
+/// word `i mod 4` of block `i / 4` at step `l` of the stream `init`, and that of the vector of
+/// reflection `l` the same of the stream `mapping`.
 pub fn initial(seed: &H256, tensor: &StateTensor) -> Vec<f32> {
 	let len = tensor.shape.iter().fold(1u64, |n, d| n.saturating_mul(u64::from(*d)));
 	let len = usize::try_from(len).unwrap_or(usize::MAX);
 	match tensor.initial {
 		Initial::Zeros => alloc::vec![0.0; len],
 		Initial::Ones => alloc::vec![1.0; len],
-		Initial::Weights { layer, fan_in } => {
-			let (stream, scale) = (Stream::new(&seed.0, StreamName::Init), scale(fan_in));
-			(0u64..)
-				.flat_map(|block| stream.block(layer, block))
-				.take(len)
-				.map(|word| weight(word, scale))
+		Initial::Reflection { number, width } => {
+			let magnitude = magnitude(width);
+			words(seed, StreamName::Mapping, number, len)
+				.map(|word| sign(word, magnitude))
 				.collect()
 		}
+		Initial::Weights { layer, fan_in } => {
+			let scale = scale(fan_in);
+			words(seed, StreamName::Init, layer, len).map(|word| weight(word, scale)).collect()
+		}
 	}
+}
+
+/// Returns the first `len` words of a stream at a step.
+fn words(seed: &H256, name: StreamName, step: u32, len: usize) -> impl Iterator<Item = u32> {
+	let stream = Stream::new(&seed.0, name);
+	(0u64..).flat_map(move |block| stream.block(step, block)).take(len)
 }
 
 /// Returns the element at `index` with which `tensor` begins, without the others. It may be any
@@ -55,6 +80,10 @@ pub fn element(seed: &H256, tensor: &StateTensor, index: u64) -> f32 {
 	match tensor.initial {
 		Initial::Zeros => 0.0,
 		Initial::Ones => 1.0,
+		Initial::Reflection { number, width } => {
+			let block = Stream::new(&seed.0, StreamName::Mapping).block(number, index / 4);
+			sign(philox::word(block, index), magnitude(width))
+		}
 		Initial::Weights { layer, fan_in } => {
 			let block = Stream::new(&seed.0, StreamName::Init).block(layer, index / 4);
 			weight(philox::word(block, index), scale(fan_in))
@@ -101,6 +130,34 @@ mod tests {
 		}
 	}
 
+	/// The vectors of a mapping are of length 1, hold as many numbers of each sign, and are others of
+	/// every seed and every reflection.
+	#[test]
+	fn reflections_are_drawn() {
+		let vector = |seed, number, width| {
+			let initial = Initial::Reflection { number, width };
+			let tensor = StateTensor { name: "v".into(), shape: vec![1, width], initial };
+			let all = super::initial(&H256::repeat_byte(seed), &tensor);
+			for (index, x) in (0u64..).zip(&all) {
+				assert_eq!(*x, element(&H256::repeat_byte(seed), &tensor, index));
+			}
+			all
+		};
+		for width in [2, 3, 64, 65_536] {
+			let all = vector(1, 0, width);
+			let length: f64 = all.iter().map(|x| f64::from(*x) * f64::from(*x)).sum();
+			assert!((length - 1.0).abs() < 3e-7, "{width}: {length}");
+			assert!(all.iter().all(|x| x.abs() == magnitude(width)));
+		}
+		let signs = |all: &[f32]| all.iter().filter(|x| **x > 0.0).count() as f64;
+		let (one, other) = (vector(1, 0, 65_536), vector(1, 1, 65_536));
+		// Six standard errors.
+		assert!((signs(&one) - 32_768.0).abs() < 6.0 * 128.0);
+		let same = one.iter().zip(&other).filter(|(a, b)| a == b).count() as f64;
+		assert!((same - 32_768.0).abs() < 6.0 * 128.0);
+		assert_ne!(vector(1, 0, 64), vector(2, 0, 64));
+	}
+
 	#[test]
 	fn layers_and_seeds_differ() {
 		let spec = JobSpec::example().check().unwrap();
@@ -121,6 +178,7 @@ mod tests {
 			match tensor.initial {
 				Initial::Zeros => assert!(values.iter().all(|x| x.to_bits() == 0)),
 				Initial::Ones => assert_eq!(values, [1.0]),
+				Initial::Reflection { .. } => panic!("an MLP has no mapping"),
 				Initial::Weights { .. } => assert!(values.iter().all(|x| x.is_finite())),
 			}
 		}

@@ -176,11 +176,11 @@ pub fn audit_micro_ut(spec: &CheckedSpec, audit_segments: u32) -> Result<MicroUt
 /// Work of one layer over the whole job, see [`flop_by_layer`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LayerWork {
-	/// `layers.0` and so on; `loss and shared` for what belongs to no layer.
+	/// `layers.0` and so on; `loss and shared` for what belongs to no layer, as a mapping.
 	pub name: String,
-	/// Parameters of the layer.
+	/// Parameters of the layer; for the last entry, the vectors of a mapping.
 	pub parameters: u64,
-	/// Forward passes of the steps; for the last entry, the loss and its gradient.
+	/// Forward passes of the steps; for the last entry, the mapping, the loss and its gradient.
 	pub forward: u128,
 	/// Backward passes of the steps.
 	pub backward: u128,
@@ -220,13 +220,11 @@ pub fn flop_by_layer(spec: &CheckedSpec) -> Result<Vec<LayerWork>, SpecError> {
 				.fold(0u128, |sum, op| sum.saturating_add(op.kind.flop()))
 				.saturating_mul(times)
 		};
-		let parameters = layer.map_or(0, |layer| {
-			let prefix = lower::layer_prefix(layer);
-			let tensors = state.iter().filter(|t| t.name.starts_with(&prefix));
-			tensors.fold(0u64, |sum, t| {
-				let product = |n: u64, d: &u32| n.saturating_mul(u64::from(*d));
-				sum.saturating_add(t.shape.iter().fold(1, product))
-			})
+		let prefix = layer.map_or(lower::MAPPING_PREFIX.into(), lower::layer_prefix);
+		let tensors = state.iter().filter(|t| t.name.starts_with(&prefix));
+		let parameters = tensors.fold(0u64, |sum, t| {
+			let product = |n: u64, d: &u32| n.saturating_mul(u64::from(*d));
+			sum.saturating_add(t.shape.iter().fold(1, product))
 		});
 		LayerWork {
 			name: layer.map_or("loss and shared".into(), |layer| format!("layers.{layer}")),

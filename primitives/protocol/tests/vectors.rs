@@ -224,6 +224,29 @@ fn job(name: &str) -> (CheckedSpec, ByRow<f32>, ByRow<u32>) {
 			let layers = layers.try_into().unwrap();
 			spec.model = Model::Layers { input: Input::Numbers, layers };
 		}
+		"mapping" => {
+			t.optimizer = Optimizer::Sgd { momentum_nano, nesterov: false };
+			t.input_noise_nano = 10_000_000;
+			let linear = |outputs| Layer::Linear { outputs };
+			let relu = Layer::Activation { function: activation };
+			let mapping = Layer::Mapping { reflections: 2, patch: 0 };
+			let layers = vec![mapping, linear(6), relu, linear(3)].try_into().unwrap();
+			spec.model = Model::Layers { input: Input::Numbers, layers };
+		}
+		"patches" => {
+			spec.dataset.features = 36;
+			inputs = |row| (0..36).map(|j| x(u64::from(36 * row + j))).collect();
+			let layers = vec![
+				Layer::Mapping { reflections: 3, patch: 2 },
+				Layer::Conv2d { filters: 4, kernel: 2, stride: 1, padding: 0 },
+				Layer::Activation { function: activation },
+				Layer::Linear { outputs: 3 },
+			];
+			spec.model = Model::Layers {
+				input: Input::Image { channels: 1, height: 6, width: 6 },
+				layers: layers.try_into().unwrap(),
+			};
+		}
 		"norm" => {
 			spec.dataset.features = 36;
 			t.optimizer = Optimizer::Sgd { momentum_nano, nesterov: false };
@@ -436,6 +459,15 @@ fn compute(name: &str, args: &[&str]) -> String {
 			};
 			write(&init::initial(&seed(args[0]), &tensor))
 		}
+		"reflection" => {
+			let width = decimal(args[2]) as u32;
+			let tensor = lower::StateTensor {
+				name: String::new(),
+				shape: vec![1, width],
+				initial: lower::Initial::Reflection { number: decimal(args[1]) as u32, width },
+			};
+			write(&init::initial(&seed(args[0]), &tensor))
+		}
 		"epoch" => {
 			let (epoch, rows) = (decimal(args[1]) as u32, decimal(args[2]) as u32);
 			let order = Order::new(&seed(args[0]), epoch, rows).tabulate();
@@ -467,5 +499,5 @@ fn the_page_tells_the_truth() {
 		}
 	}
 	assert!(wrong.is_empty(), "these lines should be:\n{}", wrong.join("\n"));
-	assert_eq!(kinds.len(), 49, "{kinds:?}");
+	assert_eq!(kinds.len(), 50, "{kinds:?}");
 }

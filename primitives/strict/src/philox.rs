@@ -55,6 +55,8 @@ pub enum StreamName {
 	Dropout,
 	/// Noise on the inputs; step is the training step.
 	Noise,
+	/// Reflections of a mapping; step is the number of the reflection.
+	Mapping,
 }
 
 impl StreamName {
@@ -65,6 +67,7 @@ impl StreamName {
 			StreamName::Shuffle => "shuffle",
 			StreamName::Dropout => "dropout",
 			StreamName::Noise => "noise",
+			StreamName::Mapping => "mapping",
 		}
 	}
 }

@@ -340,6 +340,10 @@ struct Config<'a> {
 	/// Names of the parameters in `model.safetensors`, by layer with parameters: of a linear
 	/// layer, `y = x W^T + b`.
 	parameters: Vec<Vec<String>>,
+	/// Names of the vectors of the mapping there, in their order, where there is one: `x - 2 (x . v) v` by
+	/// each in turn.
+	#[serde(skip_serializing_if = "Vec::is_empty")]
+	mapping: Vec<String>,
 	/// Raw inputs are divided by this.
 	feature_divisor: u32,
 	/// The normalisation after that.
@@ -365,6 +369,7 @@ pub(crate) fn config_bytes(manifest: &Manifest, data: &Data) -> Vec<u8> {
 		model: &spec.model,
 		layers: spec.model.layers(&spec.dataset),
 		parameters: parameter_names(spec),
+		mapping: mapping_names(spec),
 		feature_divisor: spec.dataset.feature_divisor,
 		normalization: spec.dataset.normalization,
 		feature_mean: normalizer.map(|n| &n.mean[..]),
@@ -395,6 +400,12 @@ fn parameter_names(spec: &CheckedSpec) -> Vec<Vec<String>> {
 		.collect()
 }
 
+/// Returns the names of the vectors of the mapping, in the order of its reflections.
+fn mapping_names(spec: &CheckedSpec) -> Vec<String> {
+	let names = lower::state(spec).into_iter().map(|tensor| tensor.name);
+	names.filter(|name| name.starts_with(lower::MAPPING_PREFIX)).collect()
+}
+
 #[cfg(test)]
 mod tests {
 	use super::*;
@@ -421,6 +432,9 @@ mod tests {
 			CnnLayer::Linear { outputs: 5 },
 		];
 		let image = Input::Image { channels: 1, height: 8, width: 8 };
+		// Two digits in these names, too.
+		let mapped =
+			vec![Layer::Mapping { reflections: 12, patch: 0 }, Layer::Linear { outputs: 10 }];
 		let mut text = with(Model::Transformer {
 			// Two digits, so that the order of names is not that of layers.
 			layers: 3,
@@ -443,6 +457,7 @@ mod tests {
 				activation: relu,
 			}),
 			with(Model::Layers { input: image, layers: layers.try_into().unwrap() }),
+			with(Model::Layers { input: Input::Numbers, layers: mapped.try_into().unwrap() }),
 			text,
 		];
 		all.map(|spec| spec.check().unwrap()).into()

@@ -14,7 +14,7 @@
 
 use trainyard_engine::TensorMap;
 use trainyard_program::{
-	lower::{self, OPTIMIZER_PREFIX},
+	lower,
 	reachable::{Kind, Reachable},
 	spec::CheckedSpec,
 };
@@ -73,7 +73,7 @@ pub fn fabricate(
 		}
 	}
 	for (name, tensor) in &mut next {
-		if name.starts_with(OPTIMIZER_PREFIX) {
+		if Kind::of(name).0 != Kind::Parameter {
 			continue;
 		}
 		let past = before.and_then(|state| state.get(name));

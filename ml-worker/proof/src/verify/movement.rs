@@ -86,7 +86,7 @@ impl Measure {
 			Kind::Parameter => self == Self::Parameters,
 			Kind::Velocity | Kind::FirstMoment | Kind::SecondMoment => self == Self::Moments,
 			// They are checked to the bit wherever a state is read.
-			Kind::Beta1Power | Kind::Beta2Power => false,
+			Kind::Mapping | Kind::Beta1Power | Kind::Beta2Power => false,
 		}
 	}
 }

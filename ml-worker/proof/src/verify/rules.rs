@@ -373,8 +373,11 @@ fn sampled_distance(
 	element: impl Fn(&StateTensor, u64) -> Option<f32> + Sync + Send,
 ) -> Option<f64> {
 	let tensors = lower::state(spec);
+	// A mapping is none of the seeds' models: it is the same in all of a run.
+	let drawn =
+		tensors.iter().filter(|tensor| !matches!(tensor.initial, Initial::Reflection { .. }));
 	let of_last: Vec<_> =
-		tensors.iter().filter_map(|tensor| Some((tensor, &last.get(&tensor.name)?.data))).collect();
+		drawn.filter_map(|tensor| Some((tensor, &last.get(&tensor.name)?.data))).collect();
 	let all: usize = of_last.iter().map(|(_, data)| data.len()).sum();
 	let stride = all.div_ceil(MOST_VALUES).max(1);
 	let pairs = of_last.par_iter().map(|(tensor, data)| {

@@ -21,7 +21,8 @@ const ACTIVATIONS: [(&str, Activation); 5] = [
 const LAYERS: &str = "\"linear 64\", \"conv 16 3 stride 1 padding 1\" (filters, window), \
 	\"max_pool 2 stride 2\", \"avg_pool 2\", \"dropout 0.5\"";
 const MORE_LAYERS: &str = ", \"relu\" (gelu, silu, tanh, sigmoid), \"layer_norm\", \
-	\"rms_norm\", \"embedding 64\", \"attention 4\" (heads), \"skip 2\" (layers)";
+	\"rms_norm\", \"embedding 64\", \"attention 4\" (heads), \"skip 2\" (layers), \
+	\"mapping 4 patch 2\" (reflections; first)";
 
 fn name(activation: Activation) -> &'static str {
 	ACTIVATIONS.iter().find(|(_, a)| *a == activation).map_or("relu", |(name, _)| name)
@@ -226,6 +227,10 @@ fn layer(text: &str) -> Result<Layer, String> {
 		"rms_norm" => Layer::RmsNorm,
 		"embedding" => Layer::Embedding { width: words.number("the width")? },
 		"attention" => Layer::Attention { heads: words.number("the number of heads")? },
+		"mapping" => {
+			let patch = words.option("patch")?.unwrap_or(0);
+			Layer::Mapping { reflections: words.number("the number of reflections")?, patch }
+		}
 		"skip" => Layer::Skip { back: words.number("the number of layers")? },
 		other => match ACTIVATIONS.iter().find(|(name, _)| *name == other) {
 			Some((_, function)) => Layer::Activation { function: *function },
@@ -269,6 +274,8 @@ fn layer_text(layer: &Layer) -> String {
 		Layer::Embedding { width } => format!("embedding {width}"),
 		Layer::Attention { heads } => format!("attention {heads}"),
 		Layer::Skip { back } => format!("skip {back}"),
+		Layer::Mapping { reflections, patch: 0 } => format!("mapping {reflections}"),
+		Layer::Mapping { reflections, patch } => format!("mapping {reflections} patch {patch}"),
 	}
 }
 

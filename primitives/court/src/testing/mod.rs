@@ -213,6 +213,18 @@ pub fn specs() -> Vec<JobSpec> {
 	};
 	layers.training.optimizer = adam;
 	layers.training.weight_decay_nano = 10_000_000;
+	let mut mapped = base();
+	mapped.model = Model::Layers {
+		input: Input::Image { channels: 2, height: 4, width: 4 },
+		layers: vec![
+			Layer::Mapping { reflections: 2, patch: 2 },
+			Layer::Conv2d { filters: 2, kernel: 2, stride: 1, padding: 0 },
+			Layer::Linear { outputs: 3 },
+		]
+		.try_into()
+		.unwrap(),
+	};
+	mapped.training.input_noise_nano = 10_000_000;
 	let mut text = base();
 	text.dataset.format = DataFormat::Text;
 	text.dataset.feature_divisor = 1;
@@ -220,7 +232,7 @@ pub fn specs() -> Vec<JobSpec> {
 	let dropout_nano = 100_000_000;
 	text.model = Model::Transformer { layers: 1, heads: 2, width: 4, mlp_factor: 2, dropout_nano };
 	text.training.optimizer = sgd(false);
-	vec![mlp, cnn, layers, text]
+	vec![mlp, cnn, layers, text, mapped]
 }
 
 /// A job with chains of several stretches, and its step 1: they read columns of many rows.

@@ -133,6 +133,7 @@ impl Builder<'_> {
 			}
 			Passed::Attention(attention) => self.attention_backward(gradient, x, attention, needed),
 			Passed::Skip { .. } | Passed::LeftOut => (vec![], Some(gradient)),
+			Passed::Mapping => (vec![], None),
 		}
 	}
 

@@ -61,6 +61,8 @@ pub(super) enum Passed {
 	Embedding { parameters: [TensorId; 2], tokens: u32, vocabulary: u32, width: u32, cols: u32 },
 	/// An attention.
 	Attention(Attention),
+	/// A mapping, before which nothing is trained.
+	Mapping,
 	/// The sum with the input of the layer at this place.
 	Skip { from: usize },
 	/// A layer that is left out of this list.

@@ -1,9 +1,9 @@
 //! The forward pass.
 
-use super::{builder::*, linear::Extents, NORM_EPSILON};
+use super::{builder::*, linear::Extents, state::reflection_name, NORM_EPSILON};
 use crate::{
 	ops::{Nano, OpKind, Phase, Role, TensorId, Window},
-	spec::{Activation, Placed, Shape, Shaped},
+	spec::{Activation, Placed, Shape, Shaped, ONE_NANO},
 };
 use alloc::{format, string::String, vec, vec::Vec};
 use trainyard_strict::Function;
@@ -72,6 +72,69 @@ impl Builder<'_> {
 		(done, input)
 	}
 
+	/// Adds a mapping of each vector of `width` numbers: each reflection takes from `x` twice what it has
+	/// along the vector `v` of length 1, `x - 2 (x . v) v`. Patches of an image are gathered before, and
+	/// are the channels of each place after it.
+	fn mapping(
+		&mut self,
+		mut x: TensorId,
+		at: &Shaped,
+		reflections: u32,
+		patch: u32,
+		width: u32,
+	) -> TensorId {
+		// It belongs to no layer that is trained.
+		self.layer = None;
+		let (rows, len) = (self.rows, self.len(x));
+		let places = at.input.elements().checked_div(u64::from(width)).unwrap_or(0);
+		let places = u32::try_from(places).unwrap_or(u32::MAX);
+		let m = rows.saturating_mul(places);
+		let patches = match at.input {
+			Shape::Image { channels, height, width: across } if patch > 0 => {
+				let (above, beside) = (height.checked_div(patch), across.checked_div(patch));
+				Some((channels, above.unwrap_or(0), beside.unwrap_or(0), across))
+			}
+			_ => None,
+		};
+		if let Some((channels, above, beside, across)) = patches {
+			let [outer, a, b, inner] = [rows, channels, above, patch.saturating_mul(across)];
+			let shape = vec![rows, above, channels, inner];
+			x = self.compute("bands", shape, OpKind::SwapAxes { x, outer, a, b, inner });
+			let [outer, a] = [rows.saturating_mul(above), channels.saturating_mul(patch)];
+			let (b, inner) = (beside, patch);
+			x = self.compute("patches", vec![m, width], OpKind::SwapAxes { x, outer, a, b, inner });
+		}
+		for number in 0..reflections {
+			let vector = self.declare(reflection_name(number), vec![1, width], Role::State);
+			let product = |a, transpose_b, n, k| OpKind::MatMul {
+				a,
+				b: vector,
+				transpose_a: false,
+				transpose_b,
+				m,
+				n,
+				k,
+			};
+			let along =
+				self.compute(format!("along.{number}"), vec![m, 1], product(x, true, 1, width));
+			let shape = vec![m, width];
+			let part =
+				self.compute(format!("part.{number}"), shape, product(along, false, width, 1));
+			let factor = Nano(ONE_NANO.saturating_mul(2)).into();
+			let kind = OpKind::MulAdd { x: part, y: x, factor, negate: true, len };
+			let shape = match (patches, number.saturating_add(1) == reflections) {
+				(None, true) => self.tensor_shape(at.output),
+				_ => vec![m, width],
+			};
+			x = self.compute(format!("reflected.{number}"), shape, kind);
+		}
+		if patches.is_some() {
+			let kind = OpKind::SwapAxes { x, outer: rows, a: places, b: width, inner: 1 };
+			x = self.compute("mapped", self.tensor_shape(at.output), kind);
+		}
+		x
+	}
+
 	/// Adds layer number `layer` on `x`, after those that are `done`. Returns its output, and what
 	/// its gradients read; `site` is its number among the dropouts.
 	fn layer_forward(
@@ -122,6 +185,9 @@ impl Builder<'_> {
 				};
 				let out = self.result(role, format!("activation.{layer}"), output, kind);
 				(out, Passed::Activation { function: activation })
+			}
+			Placed::Mapping { reflections, patch, width } => {
+				(self.mapping(x, at, reflections, patch, width), Passed::Mapping)
 			}
 			Placed::LayerNorm { width: cols } => {
 				let weight = self.parameter("weight", vec![cols]);

@@ -35,6 +35,9 @@ pub const BETA2_POWER: &str = "optimizer.beta2_power";
 /// What the name of every state tensor that is not a parameter begins with.
 pub const OPTIMIZER_PREFIX: &str = "optimizer.";
 
+/// What the name of every vector of a mapping begins with.
+pub const MAPPING_PREFIX: &str = "mapping.";
+
 /// Epsilon of layer norms and RMS norms: 10^-5.
 pub const NORM_EPSILON: Nano = Nano(10_000);
 

@@ -1,7 +1,7 @@
 //! The training state: parameters by layer, and what the optimizer keeps.
 
-use super::{BETA1_POWER, BETA2_POWER, OPTIMIZER_PREFIX};
-use crate::spec::{CheckedSpec, Optimizer, Placed};
+use super::{BETA1_POWER, BETA2_POWER, MAPPING_PREFIX, OPTIMIZER_PREFIX};
+use crate::spec::{CheckedSpec, Optimizer, Placed, Shaped};
 use alloc::{format, string::String, vec, vec::Vec};
 
 /// Name and shape of a state tensor.
@@ -22,6 +22,13 @@ pub enum Initial {
 	Zeros,
 	/// All 1.
 	Ones,
+	/// The vector of a reflection, of length 1: all elements have one magnitude, and drawn signs.
+	Reflection {
+		/// Its number among the reflections, from 0.
+		number: u32,
+		/// Its elements.
+		width: u32,
+	},
 	/// Drawn as tensor number `layer`, for `fan_in` inputs.
 	Weights {
 		/// Its number among the tensors that are drawn, from 0. (In a model whose layers have one
@@ -78,8 +85,24 @@ fn of_layer(placed: Placed) -> Vec<(&'static str, Vec<u32>, Begin)> {
 		| Placed::AvgPool2d { .. }
 		| Placed::Activation { .. }
 		| Placed::Dropout { .. }
+		| Placed::Mapping { .. }
 		| Placed::Skip { .. } => vec![],
 	}
+}
+
+/// Returns the vectors of the mapping, if there is one. They belong to the model and stay as they are.
+fn mapping(spec: &CheckedSpec) -> Vec<StateTensor> {
+	let of = |at: &Shaped| match at.placed {
+		Placed::Mapping { reflections, width, .. } => Some((reflections, width)),
+		_ => None,
+	};
+	let Some((reflections, width)) = spec.layers().first().and_then(of) else { return vec![] };
+	let vector = |number| StateTensor {
+		name: reflection_name(number),
+		shape: vec![1, width],
+		initial: Initial::Reflection { number, width },
+	};
+	(0..reflections).map(vector).collect()
 }
 
 /// The projections of an attention, by the names of weight and bias.
@@ -111,10 +134,10 @@ fn parameters(spec: &CheckedSpec) -> Vec<StateTensor> {
 	all
 }
 
-/// Returns the training state of a job: parameters by layer (`layers.0.weight` and so on; see
-/// docs/strict-arithmetic.md), then what the optimizer keeps.
+/// Returns the training state of a job: the vectors of its mapping, parameters by layer
+/// (`layers.0.weight` and so on; see docs/strict-arithmetic.md), then what the optimizer keeps.
 pub fn state(spec: &CheckedSpec) -> Vec<StateTensor> {
-	let mut parameters = parameters(spec);
+	let (mut all, parameters) = (mapping(spec), parameters(spec));
 	let kept = |kind: &str| -> Vec<StateTensor> {
 		parameters
 			.iter()
@@ -139,8 +162,9 @@ pub fn state(spec: &CheckedSpec) -> Vec<StateTensor> {
 			all
 		}
 	};
-	parameters.extend(optimizer);
-	parameters
+	all.extend(parameters);
+	all.extend(optimizer);
+	all
 }
 
 pub(crate) const VELOCITY: &str = "velocity";
@@ -150,6 +174,10 @@ pub(crate) const SECOND_MOMENT: &str = "v";
 /// Returns the prefix of the names of a layer's parameters.
 pub fn layer_prefix(layer: u32) -> String {
 	format!("layers.{layer}.")
+}
+
+pub(super) fn reflection_name(number: u32) -> String {
+	format!("{MAPPING_PREFIX}{number}")
 }
 
 pub(super) fn parameter_name(layer: u32, name: &str) -> String {

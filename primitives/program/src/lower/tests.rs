@@ -2,4 +2,5 @@
 
 mod gradients;
 pub mod lists;
+mod mapping;
 mod shadow;

@@ -3,12 +3,12 @@
 use super::{
 	builder::*,
 	state::{optimizer_name, FIRST_MOMENT, SECOND_MOMENT, VELOCITY},
-	BETA1_POWER, BETA2_POWER,
+	BETA1_POWER, BETA2_POWER, MAPPING_PREFIX,
 };
 use crate::{
 	ops::{Factor, Nano, OpKind, Phase, Role, TensorId},
 	schedule::LearningRate,
-	spec::Optimizer,
+	spec::{Optimizer, ONE_NANO},
 };
 use alloc::{format, string::String, vec, vec::Vec};
 
@@ -25,6 +25,7 @@ impl Builder<'_> {
 		self.phase = Phase::Update;
 		let gradients = self.clip(gradients);
 		self.layer = None;
+		self.keep_mapping();
 		let schedule = LearningRate::of(&self.spec.training);
 		let learning_rate = match schedule.constant() {
 			Some(nano) => Factor::Nano(nano),
@@ -48,6 +49,16 @@ impl Builder<'_> {
 		};
 		for gradient in &gradients {
 			self.update_one(gradient, rule, learning_rate);
+		}
+	}
+
+	/// Takes the vectors of a mapping on as they are.
+	fn keep_mapping(&mut self) {
+		let vectors = self.program.state().filter(|(_, t)| t.name.starts_with(MAPPING_PREFIX));
+		for x in vectors.map(|(id, _)| id).collect::<Vec<_>>() {
+			let (name, shape, len) = (self.name(x), self.shape(x), self.len(x));
+			let next = self.declare(format!("{name}.next"), shape, Role::Next(x));
+			self.push(next, OpKind::Scale { x, factor: Nano(ONE_NANO).into(), len });
 		}
 	}
 

@@ -55,6 +55,10 @@ pub enum Limit {
 	Sign,
 	/// It is the power of beta of its step, and nothing else.
 	Power,
+	/// It has the magnitude of a mapping's elements, and nothing else.
+	Magnitude,
+	/// It is what it was before.
+	Kept,
 	/// A first moment is bounded by the root of the second.
 	Root,
 	/// It cannot be less after these steps.
@@ -91,6 +95,8 @@ impl fmt::Display for Limit {
 			Limit::Size => "no honest run has a magnitude above",
 			Limit::Sign => "cannot be negative",
 			Limit::Power => "the power at this step is",
+			Limit::Magnitude => "the magnitude in a mapping is",
+			Limit::Kept => "no step changes a mapping, in which it was",
 			Limit::Root => "beside its second moment an honest run has at most",
 			Limit::Least => "the steps of its segment leave at least",
 			Limit::Most => "the steps of its segment bring at most",

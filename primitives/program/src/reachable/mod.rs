@@ -50,8 +50,8 @@ pub use power::unbounded;
 use crate::{
 	init,
 	lower::{
-		self, Initial, StateTensor, BETA1_POWER, BETA2_POWER, FIRST_MOMENT, OPTIMIZER_PREFIX,
-		SECOND_MOMENT, VELOCITY,
+		self, Initial, StateTensor, BETA1_POWER, BETA2_POWER, FIRST_MOMENT, MAPPING_PREFIX,
+		OPTIMIZER_PREFIX, SECOND_MOMENT, VELOCITY,
 	},
 	schedule::LearningRate,
 	spec::CheckedSpec,
@@ -69,6 +69,8 @@ pub const SLACK: f64 = 1.0 + 1.0 / 1_048_576.0;
 pub enum Kind {
 	/// A parameter of the model.
 	Parameter,
+	/// The vector of a reflection of the mapping: it is what it was at the beginning.
+	Mapping,
 	/// SGD's velocity of a parameter.
 	Velocity,
 	/// The first moment of a parameter's gradient.
@@ -85,6 +87,9 @@ impl Kind {
 	/// Returns what the tensor of this name is, and the parameter that it belongs to; the powers
 	/// belong to none, and have the empty name.
 	pub fn of(name: &str) -> (Self, &str) {
+		if name.starts_with(MAPPING_PREFIX) {
+			return (Kind::Mapping, name);
+		}
 		let Some(kept) = name.strip_prefix(OPTIMIZER_PREFIX) else {
 			return (Kind::Parameter, name);
 		};
@@ -128,18 +133,18 @@ impl Reachable {
 	}
 
 	/// Returns the bound of the magnitude of every element of `tensor`; infinite where nothing
-	/// bounds it. The powers of beta are known exactly.
+	/// bounds it. The powers of beta are known exactly, and so are magnitudes of a mapping.
 	pub fn most(&self, tensor: &StateTensor) -> f64 {
+		let begun = match tensor.initial {
+			Initial::Zeros => 0.0,
+			Initial::Ones => 1.0,
+			Initial::Reflection { width, .. } => f64::from(init::magnitude(width)),
+			// The mixture's centres are at 2 s, and no variate of 24 bits reaches 6.
+			Initial::Weights { fan_in, .. } => 8.0 * f64::from(init::scale(fan_in)),
+		};
 		match Kind::of(&tensor.name).0 {
-			Kind::Parameter => {
-				let begun = match tensor.initial {
-					Initial::Zeros => 0.0,
-					Initial::Ones => 1.0,
-					// The mixture's centres are at 2 s, and no variate of 24 bits reaches 6.
-					Initial::Weights { fan_in, .. } => 8.0 * f64::from(init::scale(fan_in)),
-				};
-				(begun + self.travelled) * SLACK
-			}
+			Kind::Parameter => (begun + self.travelled) * SLACK,
+			Kind::Mapping => begun,
 			Kind::Velocity | Kind::FirstMoment => self.bounds.first,
 			Kind::SecondMoment => self.bounds.second,
 			Kind::Beta1Power => f64::from(self.bounds.power1),
@@ -176,6 +181,7 @@ impl Reachable {
 			let wide = f64::from(value);
 			let beyond = match kind {
 				Kind::Beta1Power | Kind::Beta2Power => wide != bound,
+				Kind::Mapping => wide.abs() != bound,
 				Kind::SecondMoment => (value < 0.0) | (wide > bound),
 				_ => wide.abs() > bound,
 			};
@@ -185,6 +191,7 @@ impl Reachable {
 			let (limit, bound) = match kind {
 				_ if !value.is_finite() => (Limit::Number, bound),
 				Kind::Beta1Power | Kind::Beta2Power => (Limit::Power, bound),
+				Kind::Mapping => (Limit::Magnitude, bound),
 				Kind::SecondMoment if value < 0.0 => (Limit::Sign, 0.0),
 				_ => (Limit::Size, bound),
 			};
@@ -218,7 +225,7 @@ impl Reachable {
 		let bound = match kind {
 			Kind::Velocity | Kind::FirstMoment => self.bounds.first_norm * self.bounds.first_norm,
 			Kind::SecondMoment => self.bounds.second_sum,
-			Kind::Parameter | Kind::Beta1Power | Kind::Beta2Power => return Ok(()),
+			Kind::Parameter | Kind::Mapping | Kind::Beta1Power | Kind::Beta2Power => return Ok(()),
 		} * SLACK;
 		if sum > bound {
 			return Err(Unreachable::Sum { tensor: name(), sum, bound });

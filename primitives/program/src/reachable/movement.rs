@@ -134,6 +134,12 @@ impl Movement {
 		};
 		let drift = match Kind::of(name).0 {
 			Kind::Parameter => &self.parameter,
+			Kind::Mapping => {
+				return match first_wrong(from, to, |x, y| x != y) {
+					Some((index, x, y)) => fail(index, y, Limit::Kept, f64::from(x)),
+					None => Ok(()),
+				};
+			}
 			Kind::Velocity | Kind::FirstMoment => &self.first,
 			Kind::SecondMoment => &self.second,
 			kind @ (Kind::Beta1Power | Kind::Beta2Power) => {

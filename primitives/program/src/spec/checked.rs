@@ -84,6 +84,8 @@ impl JobSpec {
 			ensure(*parameters != H256::zero(), SpecError::NoInitialParameters)?;
 		}
 		let (layers, parameters) = self.check_model()?;
+		let fits = self.initial_model.is_none() || !self.is_mapped();
+		ensure(fits, SpecError::MappedFineTuning)?;
 		self.check_training()?;
 		Ok(CheckedSpec { spec: self, layers, parameters })
 	}
@@ -97,7 +99,7 @@ impl JobSpec {
 		let layers = self.shaped_layers()?;
 		let add = |sum: u64, layer: &Shaped| sum.checked_add(layer.parameters()?);
 		let parameters = layers.iter().try_fold(0, add).unwrap_or(u64::MAX);
-		ensure(parameters > 0, SpecError::NoParameters)?;
+		ensure(layers.iter().any(Shaped::has_parameters), SpecError::NoParameters)?;
 		ensure(parameters <= MAX_PARAMETERS, SpecError::ModelTooLarge)?;
 		// Rows of vectors and matrices of attentions are counted in 32 bits.
 		let most = layers.iter().map(|at| match at.layer {

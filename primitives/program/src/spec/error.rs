@@ -2,8 +2,8 @@
 
 use super::{
 	MAX_BATCH, MAX_BLOCKS, MAX_CONTEXT, MAX_DATASET_BYTES, MAX_DECAY_NANO, MAX_DROPOUT_NANO,
-	MAX_MLP_FACTOR, MAX_NANO, MAX_NORM_WIDTH, MAX_PARAMETERS, MAX_ROW_ELEMENTS, MAX_SEGMENTS,
-	MAX_STEPS, MAX_WIDTH,
+	MAX_MLP_FACTOR, MAX_NANO, MAX_NORM_WIDTH, MAX_PARAMETERS, MAX_REFLECTIONS, MAX_ROW_ELEMENTS,
+	MAX_SEGMENTS, MAX_STEPS, MAX_WIDTH,
 };
 use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
 use core::fmt;
@@ -121,6 +121,11 @@ pub enum SpecError {
 	NoRowsRoot,
 	/// `initial_model.parameters` is zero.
 	NoInitialParameters,
+	/// A mapping is not the first layer of numbers or of an image, has no reflections or more than
+	/// [`MAX_REFLECTIONS`], is over one number, or its patches do not divide the image.
+	BadMapping,
+	/// A fine-tuning has a mapping: its model was made for other inputs than this job's mapping gives.
+	MappedFineTuning,
 }
 
 impl SpecError {
@@ -147,7 +152,7 @@ impl SpecError {
 			TokensDisagree => "dataset.format",
 			BadImage | BadBlocks | BadMlpFactor | BadLayerWidth | BadHeads | BadDropout
 			| BadWindow | BadSkip | LayerMismatch | LayerTooLarge | BadOutput | NoParameters
-			| TooManyPositions => "model",
+			| TooManyPositions | BadMapping | MappedFineTuning => "model",
 			BadWarmup => "training.warmup_steps",
 			BadFinalRate => "training.schedule",
 			BadClipNorm => "training.clip_norm_nano",
@@ -267,6 +272,16 @@ impl fmt::Display for SpecError {
 				"the hash of the initial parameters is zero. It is computed from the model: where \
 				 initial_model.path names the file, trainyard estimate JOB.toml prints it, and \
 				 trainyard submit fills it in",
+			),
+			BadMapping => write!(
+				f,
+				"a mapping must be the first layer, of numbers or of an image (tokens have none), with 1 \
+				 to {MAX_REFLECTIONS} reflections over at least 2 numbers, and its patches must divide \
+				 height and width of the image"
+			),
+			MappedFineTuning => f.write_str(
+				"a fine-tuning has no mapping: its seed would draw another one than the initial model was \
+				 trained with. Fold that into the first layer (docs/mapping.md), and leave the mapping out",
 			),
 		}
 	}

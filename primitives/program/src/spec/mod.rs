@@ -50,6 +50,8 @@ pub const MAX_ROW_ELEMENTS: u64 = 1 << 24;
 /// Most numbers that a norm is over: what every device can sum as one row. A verifier that could not
 /// replay a job would be fined for its silence.
 pub const MAX_NORM_WIDTH: u32 = 1 << 20;
+/// Most reflections of a mapping.
+pub const MAX_REFLECTIONS: u32 = 16;
 /// Widest layer, most features and most classes.
 pub const MAX_WIDTH: u32 = 65_536;
 /// Most parameters of a model.
@@ -113,6 +115,12 @@ impl JobSpec {
 				.collect(),
 			_ => alloc::vec![],
 		}
+	}
+
+	/// Returns whether the model begins with a mapping. Then no other training goes on from it.
+	pub fn is_mapped(&self) -> bool {
+		let Model::Layers { layers, .. } = &self.model else { return false };
+		matches!(layers.first(), Some(Layer::Mapping { .. }))
 	}
 
 	/// Returns the files that the job reads, each once; the data first.

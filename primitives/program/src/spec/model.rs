@@ -236,6 +236,16 @@ pub enum Layer {
 	/// Normalisation by the root of the mean square, with a weight (Zhang and Sennrich 2019),
 	/// epsilon 10^-5, over all numbers of a row, or over each position of a sequence.
 	RmsNorm,
+	/// An orthogonal mapping that the seed of the training fixes, as the first layer of numbers or of an
+	/// image: reflections (Householder 1958) that are not trained.
+	Mapping {
+		/// Reflections, one after the other.
+		reflections: u32,
+		/// Height and width of the patches of an image that are mapped each by itself, and become its
+		/// channels; they divide its height and width. 1 for its channels at each place; 0 for all numbers
+		/// of a row as they are.
+		patch: u32,
+	},
 }
 
 /// Activations.

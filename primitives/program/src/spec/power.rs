@@ -44,6 +44,12 @@ pub const MAX_POWER_SHRINK: u128 = 100_000_000_000_000_000;
 /// dead from the beginning where no weight is positive, with probability `2^(-m n)`.
 pub const MIN_POWER_WIDTH: u32 = 4;
 
+/// Least outputs or filters of the layer after a mapping, for each of its reflections. A reflection
+/// counts 6 FLOP for each number of a row, of which 3 can be left out, as a vector has one magnitude.
+/// The layer after it counts at least 4 for each number and output, so all that can be left out is at
+/// most 9 % of both.
+pub const MIN_POWER_MAPPED: u32 = 8;
+
 /// Why the accepted work of a job is not credited as power.
 #[derive(
 	Clone,
@@ -92,6 +98,9 @@ pub enum NoPower {
 	/// A step can be so long that it reaches any state: its longest is the learning rate times
 	/// `K` of Adam and AdamW, at most 1/10, and times the largest velocity of SGD, at most 1.
 	LongSteps,
+	/// A mapping is not directly followed by a linear layer or a convolution of stride 1, of at least
+	/// [`MIN_POWER_MAPPED`] outputs for each of its reflections: much of the work would be the mapping's.
+	MostlyMapping,
 }
 
 impl JobSpec {
@@ -117,6 +126,7 @@ impl JobSpec {
 			(self.may_leap(), NoPower::TooLargeSteps),
 			(layers.iter().any(leaves_unused), NoPower::Unused),
 			(is_narrow(&layers), NoPower::TooNarrow),
+			(is_mostly_mapping(&layers), NoPower::MostlyMapping),
 		];
 		reasons.into_iter().find(|(holds, _)| *holds).map(|(_, reason)| reason)
 	}
@@ -195,6 +205,20 @@ fn is_narrow(layers: &[Layer]) -> bool {
 	widths.any(|width| width < MIN_POWER_WIDTH)
 }
 
+/// Returns whether a mapping is followed by less work than it counts.
+fn is_mostly_mapping(layers: &[Layer]) -> bool {
+	match layers {
+		[Layer::Mapping { reflections, .. }, rest @ ..] => match rest.first() {
+			// With longer strides a convolution may leave the end of an image unread.
+			Some(Layer::Linear { outputs } | Layer::Conv2d { filters: outputs, stride: 1, .. }) => {
+				*outputs < reflections.saturating_mul(MIN_POWER_MAPPED)
+			}
+			_ => true,
+		},
+		_ => false,
+	}
+}
+
 impl fmt::Display for NoPower {
 	fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 		f.write_str(match self {
@@ -234,6 +258,10 @@ impl fmt::Display for NoPower {
 			NoPower::LongSteps => {
 				"one step may reach any state: the learning rate times K of its betas must be at \
 				 most 0.1 (with SGD the learning rate times clip_norm / (1 - momentum) at most 1)"
+			}
+			NoPower::MostlyMapping => {
+				"its mapping is much of its work: a linear layer or a convolution of stride 1, of at least \
+				 8 outputs for each reflection, must directly follow it"
 			}
 		})
 	}

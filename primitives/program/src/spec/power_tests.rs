@@ -239,6 +239,35 @@ fn a_bottleneck_mints_no_power() {
 	assert_eq!(spec.no_power(), None);
 }
 
+/// A mapping counts more than the best program needs, so it must be a small part of the work.
+#[test]
+fn a_mapping_that_is_much_of_the_work_mints_no_power() {
+	use NoPower::MostlyMapping;
+	fn mapped(s: &mut JobSpec, reflections: u32, patch: u32, next: Layer) {
+		let (mapping, head) =
+			(Layer::Mapping { reflections, patch }, Layer::Linear { outputs: 10 });
+		let layers = vec![mapping, next, head].try_into().unwrap();
+		let input = Input::Image { channels: 1, height: 8, width: 8 };
+		s.model = Model::Layers { input, layers };
+	}
+	fn conv(filters: u32, stride: u32) -> Layer {
+		Layer::Conv2d { filters, kernel: 2, stride, padding: 0 }
+	}
+	assert_each(&[
+		(None, |s| mapped(s, 2, 0, Layer::Linear { outputs: 16 })),
+		(Some(MostlyMapping), |s| mapped(s, 2, 0, Layer::Linear { outputs: 15 })),
+		(None, |s| mapped(s, 1, 2, conv(8, 1))),
+		(Some(MostlyMapping), |s| mapped(s, 1, 2, conv(7, 1))),
+		(Some(MostlyMapping), |s| mapped(s, 1, 2, conv(8, 2))),
+		(Some(MostlyMapping), |s| mapped(s, 1, 2, Layer::AvgPool2d { kernel: 2, stride: 1 })),
+		// It does not make inputs fresh: it is the same in every epoch.
+		(Some(NoPower::SameInputs), |s| {
+			mapped(s, 2, 0, Layer::Linear { outputs: 16 });
+			s.training.input_noise_nano = 0;
+		}),
+	]);
+}
+
 /// Why a bottleneck of two single ReLU units is refused: where the second has a negative
 /// weight it never fires, and every gradient before it is zero, whatever the inputs are. A
 /// step of such a model changes nothing but the last bias, and needs none of its products.

@@ -2,7 +2,7 @@
 
 use super::{
 	checked::ensure, Activation, Input, JobSpec, Layer, Model, SpecError, MAX_BLOCKS, MAX_CONTEXT,
-	MAX_DROPOUT_NANO, MAX_MLP_FACTOR, MAX_NORM_WIDTH, MAX_ROW_ELEMENTS, MAX_WIDTH,
+	MAX_DROPOUT_NANO, MAX_MLP_FACTOR, MAX_NORM_WIDTH, MAX_REFLECTIONS, MAX_ROW_ELEMENTS, MAX_WIDTH,
 };
 use crate::ops::Window;
 use alloc::vec::Vec;
@@ -138,6 +138,15 @@ pub enum Placed {
 		/// The earlier layer's place among all layers.
 		from: usize,
 	},
+	/// A mapping of each vector.
+	Mapping {
+		/// Reflections.
+		reflections: u32,
+		/// Side of the patches that are the vectors; 0 where one is all of a row.
+		patch: u32,
+		/// Numbers of a vector.
+		width: u32,
+	},
 }
 
 /// A layer with what goes in and what comes out.
@@ -190,10 +199,15 @@ impl JobSpec {
 					// With 1, the input of the layer before this one.
 					let from = usize::try_from(back).ok().filter(|back| *back > 0);
 					let from = from.and_then(|back| all.len().checked_sub(back));
-					let same = |at: &usize| all.get(*at).is_some_and(|at| at.input == shape);
+					// What a mapping reads goes nowhere else.
+					let same = |at: &usize| {
+						let mapped = |at: &Shaped| matches!(at.layer, Layer::Mapping { .. });
+						all.get(*at).is_some_and(|at| at.input == shape && !mapped(at))
+					};
 					let from = from.filter(same).ok_or(SpecError::BadSkip)?;
 					(Placed::Skip { from }, shape)
 				}
+				Layer::Mapping { .. } if !all.is_empty() => return Err(SpecError::BadMapping),
 				layer => place(layer, shape)?,
 			};
 			ensure(output.elements() <= MAX_ROW_ELEMENTS, SpecError::LayerTooLarge)?;
@@ -304,6 +318,27 @@ fn place(layer: Layer, shape: Shape) -> Result<(Placed, Shape), SpecError> {
 			_ => Err(SpecError::LayerMismatch),
 		},
 		Layer::Skip { .. } => Err(SpecError::BadSkip),
+		Layer::Mapping { reflections, patch } => {
+			ensure((1..=MAX_REFLECTIONS).contains(&reflections), SpecError::BadMapping)?;
+			let (width, output) = match (shape, patch) {
+				(Shape::Numbers(_) | Shape::Image { .. }, 0) => (inputs, shape),
+				(Shape::Image { channels, height, width }, side) => {
+					let whole = height.is_multiple_of(side) && width.is_multiple_of(side);
+					ensure(whole, SpecError::BadMapping)?;
+					let (height, width) = (
+						height.checked_div(side).unwrap_or(0),
+						width.checked_div(side).unwrap_or(0),
+					);
+					// No more than the numbers of a row.
+					let channels = channels.saturating_mul(side).saturating_mul(side);
+					(channels, Shape::Image { channels, height, width })
+				}
+				_ => return Err(SpecError::BadMapping),
+			};
+			// A reflection of one number is a change of its sign.
+			ensure(width >= 2, SpecError::BadMapping)?;
+			Ok((Placed::Mapping { reflections, patch, width }, output))
+		}
 	}
 }
 
@@ -325,9 +360,9 @@ fn image(window: &Window, channels: u32) -> Shape {
 }
 
 impl Shaped {
-	/// Returns whether the layer has parameters.
+	/// Returns whether the layer has parameters that are trained. The vectors of a mapping are not.
 	pub fn has_parameters(&self) -> bool {
-		self.parameters() != Some(0)
+		self.parameters() != Some(0) && !matches!(self.placed, Placed::Mapping { .. })
 	}
 
 	/// Returns the number of parameters of the layer; `None` past `u64`.
@@ -347,6 +382,9 @@ impl Shaped {
 			Placed::Attention { heads, depth, .. } => {
 				let inputs = u64::from(heads).checked_mul(u64::from(depth))?;
 				inputs.checked_add(1)?.checked_mul(inputs)?.checked_mul(4)
+			}
+			Placed::Mapping { reflections, width, .. } => {
+				u64::from(reflections).checked_mul(u64::from(width))
 			}
 			Placed::MaxPool2d { .. }
 			| Placed::AvgPool2d { .. }

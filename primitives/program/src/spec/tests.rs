@@ -260,6 +260,12 @@ fn every_rule_of_the_models_is_enforced() {
 	};
 	assert!(cnn(1).check().is_ok());
 	let relu = Layer::Activation { function: Activation::Relu };
+	let mapping = |reflections, patch| Layer::Mapping { reflections, patch };
+	for patch in [0, 2, 4, 8] {
+		let spec = of_layers(vec![mapping(MAX_REFLECTIONS, patch), HEAD]).check().unwrap();
+		let width = if patch == 0 { 64 } else { u64::from(patch * patch) };
+		assert_eq!(spec.parameters(), 650 + u64::from(MAX_REFLECTIONS) * width);
+	}
 	let cases = [
 		(BadImage, cnn(2)),
 		(BadContext, text(|s| s.dataset.features = MAX_CONTEXT + 1)),
@@ -292,6 +298,38 @@ fn every_rule_of_the_models_is_enforced() {
 		(BadSkip, of_layers(vec![relu, Layer::Skip { back: 0 }, HEAD])),
 		(BadSkip, of_layers(vec![relu, Layer::Skip { back: 2 }, HEAD])),
 		(BadSkip, of_layers(vec![HEAD, Layer::Skip { back: 1 }])),
+		(BadSkip, of_layers(vec![mapping(1, 0), Layer::Skip { back: 1 }, HEAD])),
+		(BadMapping, of_layers(vec![mapping(0, 0), HEAD])),
+		(BadMapping, of_layers(vec![mapping(MAX_REFLECTIONS + 1, 0), HEAD])),
+		(BadMapping, of_layers(vec![mapping(1, 3), HEAD])),
+		(BadMapping, of_layers(vec![mapping(1, 16), HEAD])),
+		(BadMapping, of_layers(vec![mapping(1, u32::MAX), HEAD])),
+		(BadMapping, of_layers(vec![mapping(1, 1), HEAD])),
+		(BadMapping, of_layers(vec![relu, mapping(1, 0), HEAD])),
+		(BadMapping, of_layers(vec![mapping(1, 0), mapping(1, 0), HEAD])),
+		(BadMapping, {
+			let layers = vec![mapping(1, 1), HEAD].try_into().unwrap();
+			let model = Model::Layers { input: Input::Numbers, layers };
+			JobSpec { model, ..JobSpec::example() }
+		}),
+		(BadMapping, {
+			let embedding = Layer::Embedding { width: 4 };
+			let layers = vec![mapping(1, 0), embedding, HEAD].try_into().unwrap();
+			JobSpec { model: Model::Layers { input: Input::Tokens, layers }, ..of_text() }
+		}),
+		(MappedFineTuning, {
+			let mut spec = of_layers(vec![mapping(1, 0), HEAD]);
+			let file = spec.dataset.file();
+			spec.initial_model = Some(InitialModel { file, parameters: H256::repeat_byte(3) });
+			spec
+		}),
+		(NoParameters, {
+			let mut spec = of_layers(vec![mapping(1, 0)]);
+			spec.dataset.classes = 64;
+			let layers = vec![mapping(1, 0)].try_into().unwrap();
+			spec.model = Model::Layers { input: Input::Numbers, layers };
+			spec
+		}),
 		(LayerMismatch, of_layers(vec![HEAD, Layer::MaxPool2d { kernel: 1, stride: 1 }])),
 		(LayerMismatch, of_layers(vec![Layer::Embedding { width: 4 }, HEAD])),
 		(LayerMismatch, of_layers(vec![Layer::Attention { heads: 1 }, HEAD])),
@@ -410,8 +448,10 @@ fn layout() {
 	files.dataset.normalization = Normalization::Standard;
 	assert!(files.clone().check().is_ok());
 	let rms = of_layers(vec![Layer::Linear { outputs: 24 }, Layer::RmsNorm, HEAD]);
+	let mapped = of_layers(vec![Layer::Mapping { reflections: 4, patch: 2 }, HEAD]);
 	assert!(rms.clone().check().is_ok());
-	let all = [JobSpec::example(), of_everything(), cnn, of_text(), tuned, files, rms];
+	assert!(mapped.clone().check().is_ok());
+	let all = [JobSpec::example(), of_everything(), cnn, of_text(), tuned, files, rms, mapped];
 	let found = all.map(|spec| {
 		let bytes = spec.encode();
 		assert_eq!(JobSpec::decode(&mut &bytes[..]), Ok(spec));
@@ -425,6 +465,7 @@ fn layout() {
 		"332 9d1d9aea0ea99ee3f07995026be0de2c28982b8f6e9a5734eae1d2bb5e972f5b",
 		"398 14b2c6da5d9a46ec0378e0a6ebff37f34d576688388105de90973cc6f7b138f7",
 		"235 0f381c41e2876462f148c1698938641756ef1b8c667c17929424a5abd4b17e80",
+		"238 bd7bb6769f464074aab680fe52b117ec8e4a21eb019144bb927eeb989552ee0c",
 	];
 	assert_eq!(found, frozen);
 }
@@ -499,6 +540,8 @@ fn errors_keep_their_numbers() {
 		(SpecError::BadEarlyStop, 39),
 		(SpecError::BadInitialModel, 41),
 		(SpecError::DecayOvershoots, 42),
+		(SpecError::BadMapping, 45),
+		(SpecError::MappedFineTuning, 46),
 	] {
 		assert_eq!(error.encode(), [number]);
 	}

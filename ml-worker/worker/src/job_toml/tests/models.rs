@@ -72,6 +72,29 @@ fn a_list_of_layers() {
 }
 
 #[test]
+fn a_mapping_is_the_first_layer() {
+	let image = |layers: &str| {
+		let input = "input = \"image\"\nchannels = 1\nheight = 8\nwidth = 8";
+		with_model(&format!("[model.layers]\n{input}\nlayers = [{layers}]\n"))
+	};
+	for (text, reflections, patch) in [("mapping 4 patch 2", 4, 2), ("mapping 16", 16, 0)] {
+		let job = read(&image(&format!("\"{text}\", \"linear 10\""))).unwrap();
+		let Model::Layers { layers, .. } = &job.spec.model else { panic!("{:?}", job.spec) };
+		assert_eq!(layers[0], Layer::Mapping { reflections, patch });
+		assert_eq!(read(&to_toml(&job)).unwrap(), job);
+	}
+	for (layers, what) in [
+		("\"mapping\", \"linear 10\"", "the number of reflections is missing"),
+		("\"mapping 4 patch 3\", \"linear 10\"", "its patches must divide"),
+		("\"relu\", \"mapping 4\", \"linear 10\"", "a mapping must be the first layer"),
+		("\"mapping 17\", \"linear 10\"", "with 1 to 16 reflections"),
+	] {
+		let error = read(&image(layers)).unwrap_err().to_string();
+		assert!(error.contains(what), "{layers}: {error}");
+	}
+}
+
+#[test]
 fn wrong_layers_are_named() {
 	for (layer, what) in [
 		("conv 16", "the size of the window is missing"),

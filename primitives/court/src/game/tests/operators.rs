@@ -1,7 +1,10 @@
 use super::*;
 use crate::{referee::Lowered, testing};
 use std::collections::BTreeSet;
-use trainyard_program::ops::OpKind;
+use trainyard_program::{
+	ops::OpKind,
+	spec::{JobSpec, Layer, Model},
+};
 
 /// Numbers the operators: whoever adds one comes here, and sees to a dispute about it.
 fn number(kind: &OpKind) -> usize {
@@ -68,6 +71,47 @@ fn name(lowered: &Lowered<'_>, result: u32) -> (usize, String) {
 	let text = format!("{:?}", part.part);
 	let name: String = text.chars().take_while(|c| !"{ ".contains(*c)).collect();
 	(number(kind), name)
+}
+
+/// A mapping: a false number in any of its results, in a step or in an evaluation, convicts, and so does
+/// another vector at the beginning, or one that a step changed.
+#[test]
+fn a_mapping_is_decided_for_who_is_right() {
+	let mapped = |spec: &JobSpec| match &spec.model {
+		Model::Layers { layers, .. } => matches!(layers[0], Layer::Mapping { .. }),
+		_ => false,
+	};
+	let mut spec = testing::specs().into_iter().find(mapped).unwrap();
+	(spec.training.steps, spec.training.checkpoint_interval) = (3, 3);
+	let job = Job::new(spec);
+	let honest = Run::new(&job, Change::Nothing);
+	let mut changes = vec![Change::Initial { tensor: 0, element: 1 }, Change::Bent { step: 1 }];
+	for at in [Moment::Step { segment: 0, step: 1 }, Moment::Slice { checkpoint: 1, slice: 0 }] {
+		let computation = at.computation().unwrap();
+		let lowered = Lowered::new(&job.world.case, computation).unwrap();
+		let results = (0..lowered.results()).filter(|result| {
+			let op = &lowered.program().ops[lowered.part(*result).unwrap().op as usize];
+			let name = &lowered.program().tensors[op.out as usize].name;
+			let of = ["bands", "patches", "along.", "part.", "reflected.", "mapped", "mapping."];
+			of.iter().any(|prefix| name.starts_with(prefix))
+		});
+		let results: Vec<u32> = results.collect();
+		assert_eq!(results.len(), if matches!(at, Moment::Step { .. }) { 11 } else { 9 });
+		for result in results {
+			let element = lowered.part(result).unwrap().len / 2;
+			let bits = run::other(honest.computed_at(&at).bits(result, element));
+			changes.push(Change::Element { at, result, element, bits });
+		}
+	}
+	for change in changes {
+		let changed = Run::new(&job, change);
+		let (_, played) = decide(&format!("{change:?}"), &job, &honest, &changed);
+		assert_eq!(played.judged(), Outcome::Convicted, "{change:?}");
+		if let (Change::Element { at, result, element, .. }, Some(piece)) = (change, played.piece) {
+			let Piece::Stretch { at: found, stretch, .. } = piece else { panic!("{piece:?}") };
+			assert_eq!((found, stretch.result, stretch.element), (at, result, element));
+		}
+	}
 }
 
 #[test]

@@ -92,6 +92,20 @@ pub fn models() -> Vec<JobSpec> {
 		.try_into()
 		.unwrap(),
 	});
+	let mapped = [
+		(Input::Numbers, 0, Layer::Linear { outputs: 5 }),
+		(
+			Input::Image { channels: 2, height: 4, width: 4 },
+			2,
+			Layer::Conv2d { filters: 3, kernel: 2, stride: 1, padding: 1 },
+		),
+	];
+	for (input, patch, layer) in mapped {
+		let mapping = Layer::Mapping { reflections: 3, patch };
+		let tanh = activation(Activation::Tanh);
+		let layers = vec![mapping, layer, tanh, Layer::Linear { outputs: 3 }];
+		with(Model::Layers { input, layers: layers.try_into().unwrap() });
+	}
 	let mut text = base.clone();
 	text.dataset.format = DataFormat::Text;
 	text.dataset.feature_divisor = 1;

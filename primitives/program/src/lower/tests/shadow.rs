@@ -2,7 +2,7 @@
 
 use crate::{
 	lower::NORM_EPSILON,
-	ops::{OpKind, Program, Role, TensorId, Window},
+	ops::{Factor, OpKind, Program, Role, TensorId, Window},
 	reference::StepContext,
 };
 use std::collections::BTreeMap;
@@ -109,6 +109,10 @@ pub fn loss(
 			OpKind::Relu { a, .. } => v(a).iter().map(|x| x.max(0.0)).collect(),
 			OpKind::Activation { function, x, .. } => {
 				v(x).iter().map(|x| apply(function, *x)).collect()
+			}
+			OpKind::MulAdd { x, y, factor: Factor::Nano(factor), negate: true, .. } => {
+				let factor = factor.0 as f64 / 1e9;
+				v(x).iter().zip(v(y)).map(|(x, y)| y - factor * x).collect()
 			}
 			OpKind::Add { x, y, .. } => v(x).iter().zip(v(y)).map(|(x, y)| x + y).collect(),
 			OpKind::SwapAxes { x, outer, a, b, inner } => {

@@ -5,7 +5,7 @@ use crate::{
 	lower::{self, BETA1_POWER, BETA2_POWER},
 	reachable::{Limit, Movement, Reachable, Unreachable},
 	reference::State,
-	spec::{CheckedSpec, Optimizer, Training},
+	spec::{CheckedSpec, Input, Layer, Model, Optimizer, Training},
 };
 
 /// A state of an honest run after 50 steps.
@@ -75,6 +75,28 @@ fn made_up_states_are_refused() {
 	refused(&free, &[(v, f32::INFINITY)], Limit::Number, v0);
 	refused(&free, &[(m, 1e15), (v, 1e18)], Limit::Root, m0);
 	refused(&free, &[(BETA1_POWER, 1.0)], Limit::Power, BETA1_POWER);
+}
+
+/// A mapping of zeros leaves the inputs as they are, and one that changes leaves what its seed drew.
+#[test]
+fn a_mapping_is_what_it_was() {
+	let mut spec = small(|_| ()).into_spec();
+	let layers = vec![Layer::Mapping { reflections: 2, patch: 0 }, Layer::Linear { outputs: 2 }];
+	spec.model = Model::Layers { input: Input::Numbers, layers: layers.try_into().unwrap() };
+	let spec = spec.check().unwrap();
+	refused(&spec, &[("mapping.1", 0.0)], Limit::Magnitude, "mapping.1");
+	refused(&spec, &[("mapping.0", 0.6)], Limit::Magnitude, "mapping.0");
+	refused(&spec, &[("mapping.0", f32::NAN)], Limit::Number, "mapping.0");
+
+	let vector = initial(&spec).remove("mapping.0").unwrap();
+	let movement = Movement::over(&spec, 0, 10);
+	assert_eq!(movement.tensor("mapping.0", &vector, &vector), Ok(()));
+	let mut turned = vector.clone();
+	turned[1] = -turned[1];
+	let found = movement.tensor("mapping.0", &vector, &turned).unwrap_err();
+	assert!(matches!(found, Unreachable::Element { index: 1, limit: Limit::Kept, .. }), "{found}");
+	turned[1] = f32::NAN;
+	assert!(movement.tensor("mapping.0", &vector, &turned).is_err());
 }
 
 #[test]
