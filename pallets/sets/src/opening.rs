@@ -6,7 +6,7 @@ use crate::{
 use alloc::vec::Vec;
 use frame_support::{ensure, pallet_prelude::DispatchResult, traits::Get, BoundedVec};
 use trainyard_pallet_support::agenda::Clock;
-use trainyard_program::spec::{CheckedSpec, JobSpec};
+use trainyard_program::spec::{CheckedSpec, JobSpec, SpecError};
 use trainyard_protocol::{
 	job::{Balance, Terms},
 	sets::{
@@ -44,6 +44,8 @@ impl<T: Config> Pallet<T> {
 			ensure!(same || plan.measure == Measure::Accuracy, Error::<T>::OtherLoss);
 			let one = plan.generations == 1;
 			ensure!(one || spec.model == first.model, Error::<T>::OtherModels);
+			let fault = SpecFault(SpecError::MappedFineTuning);
+			ensure!(one || !spec.is_mapped(), Error::<T>::InvalidSpec(fault));
 		}
 		Ok(())
 	}

@@ -171,6 +171,9 @@ pub fn parts(job: &JobFile, paths: &[PathBuf], places: &Places) -> Result<Prepar
 /// that of the file that the job names, or what was drawn once and is kept at `kept`.
 pub fn initial_bytes(job: &JobFile, kept: &Path) -> Result<Vec<u8>, PrepareError> {
 	let spec = plain(&job.spec)?;
+	if spec.is_mapped() {
+		return Err(SpecError::MappedFineTuning.into());
+	}
 	let most = bundle::max_checkpoint_bytes(&spec);
 	let named = job.initial_model_path.as_deref();
 	let path = named.unwrap_or(kept);
@@ -213,6 +216,7 @@ pub async fn store_initial(
 mod tests {
 	use super::*;
 	use crate::job_toml;
+	use trainyard_program::spec::{Input, Layer, Model};
 
 	fn job() -> JobFile {
 		let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/digits.toml");
@@ -268,6 +272,14 @@ mod tests {
 		std::fs::write(&path, b"no model").unwrap();
 		job.initial_model_path = Some(path);
 		assert!(initial_bytes(&job, &folder.path().join("x")).is_err());
+		let mapping = Layer::Mapping { reflections: 1, patch: 0 };
+		let layers = vec![mapping, Layer::Linear { outputs: job.spec.dataset.classes }];
+		let mut mapped = job.spec.clone().into_spec();
+		mapped.model = Model::Layers { input: Input::Numbers, layers: layers.try_into().unwrap() };
+		job.spec = mapped.check().unwrap();
+		job.initial_model_path = None;
+		let error = initial_bytes(&job, &folder.path().join("y")).err().unwrap();
+		assert!(error.to_string().contains("has no mapping"), "{error}");
 		job.dataset_path = None;
 		let error = split(&job, folder.path(), 2).err().unwrap();
 		assert!(error.to_string().contains("--part"), "{error}");

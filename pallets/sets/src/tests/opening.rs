@@ -5,7 +5,7 @@ use crate::{Member, NextSet, SpecFault, Specs};
 use codec::{Encode, MaxEncodedLen};
 use frame_support::BoundedVec;
 use sp_runtime::DispatchResult;
-use trainyard_program::spec::{Activation, InitialModel, Loss, Model, SpecError};
+use trainyard_program::spec::{Activation, InitialModel, Input, Layer, Loss, Model, SpecError};
 use trainyard_protocol::sets::{Trained, MEMBER_BYTES, TRAINED_BYTES};
 
 fn open_as(specs: Specs, plan: Plan) -> DispatchResult {
@@ -86,6 +86,16 @@ fn what_cannot_be_compared_is_refused() {
 		other[1].model = Model::Mlp { hidden: narrow, activation: Activation::Relu };
 		assert_noop!(open_as(other.clone(), plan(2)), Error::<Test>::OtherModels);
 		assert_ok!(open_as(other, plan(1)));
+		// Nobody goes on from a model with a mapping.
+		let mut mapped = specs(3);
+		let layers = [Layer::Mapping { reflections: 1, patch: 0 }, Layer::Linear { outputs: 10 }];
+		let layers = BoundedVec::truncate_from(layers.to_vec());
+		for spec in mapped.iter_mut() {
+			spec.model = Model::Layers { input: Input::Numbers, layers: layers.clone() };
+		}
+		let fault = SpecFault(SpecError::MappedFineTuning);
+		assert_noop!(open_as(mapped.clone(), plan(2)), Error::<Test>::InvalidSpec(fault));
+		assert_ok!(open_as(mapped, plan(1)));
 	});
 }
 
