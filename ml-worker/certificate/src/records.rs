@@ -24,7 +24,7 @@ use trainyard_protocol::{
 pub const RUNTIME_NAME: &str = "trainyard";
 /// Versions of the runtime (`spec_version`) whose records are laid out like this. Whoever raises it adds the
 /// new one here, or, where a layout changed, a second set of these types: old certificates stay readable.
-pub const RUNTIME_VERSIONS: &[u32] = &[27];
+pub const RUNTIME_VERSIONS: &[u32] = &[26, 27];
 
 /// Derives what everything has that is stored.
 macro_rules! stored {
