@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use frame_support::weights::Weight;
 use pallet_submissions::Rounds;
 use pallet_task_market::{Guilty, Job, Jobs, Lates};
-use pallet_tasks::{Out, Tasks};
+use pallet_tasks::{Out, Task, Tasks};
 use trainyard_protocol::{
 	bets::{self, Delivered, Outcome, Statement, BURNED},
 	fees,
@@ -26,7 +26,8 @@ pub struct AllResults;
 
 /// Returns what a trainer of a job loses for good where its result is convicted, if all others who have a part of it
 /// are its friends: of what is not for the submitter's costs of checking a half is burned, of the whole deposit before
-/// the settlement and of what is locked after it.
+/// the settlement and of what is locked after it. What its claim could be sold for before does not count: it has that
+/// whatever is found.
 fn at_stake(job: &Job<AccountId>, late: bool) -> Balance {
 	let lost = match late {
 		true => fees::locked_for_late_proof(job.quote.deposit),
@@ -36,7 +37,11 @@ fn at_stake(job: &Job<AccountId>, late: bool) -> Balance {
 			job.quote.deposit.saturating_sub(costs).saturating_sub(job.quote.storage)
 		}
 	};
-	lost / BURNED
+	let sold = match late {
+		true => 0,
+		false => fees::pay_of_each(job.quote.price, u32::try_from(job.replicas.len()).unwrap_or(1)),
+	};
+	(lost / BURNED).saturating_sub(sold)
 }
 
 /// Returns when the first of these trainers was convicted, if one was.
@@ -60,15 +65,29 @@ fn decided(id: JobId, job: &Job<AccountId>, own: &[AccountId], late: bool) -> Re
 	ResultStage::Over { outcome, convicted: first_convicted(id, own).filter(|_| by_court) }
 }
 
-/// Returns how a claim of a task ended, by its number.
-fn task_outcome(end: TaskEnd, number: u8, out: Option<Out>) -> Outcome {
-	match (end, out) {
-		(TaskEnd::Accepted(accepted), _) if accepted == number => Outcome::Right,
-		(TaskEnd::Accepted(_), _) | (_, Some(Out { proven: true, .. })) => Outcome::Wrong,
-		(_, Some(_)) => Outcome::Forfeited,
+/// Returns what the end of a task says of the claim of this number, and when others may have seen it.
+///
+/// What is accepted is what nobody challenged, so silence says nothing of who is right, and nobody is paid by it: whoever
+/// was silent forfeits what it bet, and a claim that stands because others were silent is not known to be right.
+fn task_outcome(
+	task: &Task<AccountId>,
+	end: TaskEnd,
+	number: u8,
+) -> (Outcome, Option<BlockNumber>) {
+	let out = task.claims.get(usize::from(number)).and_then(|claimed| claimed.out);
+	if let Some(Out { at, proven }) = out {
+		return (if proven { Outcome::Wrong } else { Outcome::Forfeited }, Some(at));
+	}
+	let stands = match end {
+		TaskEnd::Accepted(accepted) => accepted == number,
 		// It is that of an auditor, and no replica had it.
-		(TaskEnd::Refuted, None) => Outcome::Right,
-		(_, None) => Outcome::Unknown,
+		TaskEnd::Refuted => true,
+		_ => false,
+	};
+	let outs = || task.claims.iter().filter_map(|claimed| claimed.out);
+	match stands && outs().all(|out| out.proven) {
+		true => (Outcome::Right, outs().map(|out| out.at).max()),
+		false => (Outcome::Unknown, None),
 	}
 }
 
@@ -86,11 +105,13 @@ fn task_standing(id: TaskId, root: &H256) -> Option<ResultStanding<AccountId>> {
 	own.extend(auditor.map(|auditor| auditor.who.clone()));
 	let stage = match task.phase {
 		Phase::Challenging { .. } if claimed.convicted() => ResultStage::Known,
+		// Nothing can be challenged any more, and the task ends with its turn on the agenda.
+		Phase::Challenging { until } if TaskMarket::now() > until && task.running == 0 => {
+			ResultStage::Known
+		}
 		Phase::Challenging { .. } => ResultStage::Open,
 		Phase::Ended(end) => {
-			let outcome = task_outcome(end, number, claimed.out);
-			let by_court = matches!(outcome, Outcome::Wrong | Outcome::Forfeited);
-			let convicted = claimed.out.filter(|_| by_court).map(|out| out.at);
+			let (outcome, convicted) = task_outcome(&task, end, number);
 			ResultStage::Over { outcome, convicted }
 		}
 		_ => ResultStage::Awaited,

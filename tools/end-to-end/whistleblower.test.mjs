@@ -311,13 +311,15 @@ describe('at the same time', { concurrency: 2, timeout: 600_000 }, () => {
 		assert.equal(new Set(places).size, places.length, places.join('\n'));
 		const denied = moves.filter(({ event }) => event === 'Denied').length;
 		assert.ok(denied >= 3, `the cheat defended itself: ${places.join('\n')}`);
-		const calls = sent.filter(({ call }) => call !== 'court.poke');
+		const calls = sent.filter(({ call }) => call.startsWith('court.') && call !== 'court.poke');
+		const others = sent.filter(({ call }) => !call.startsWith('court.'));
+		assert.deepEqual(
+			others.map(({ call, failed }) => [call, failed]),
+			[['bets.take', false]],
+		);
 		assert.deepEqual(
 			calls.map(({ call, failed }) => [call, failed]),
-			[
-				['bets.take', false],
-				...['commit', 'challenge', ...Array(denied).fill('deny'), 'judge'].map((call) => [`court.${call}`, false]),
-			],
+			['commit', 'challenge', ...Array(denied).fill('deny'), 'judge'].map((call) => [`court.${call}`, false]),
 		);
 		assert.equal(new Set(calls.map(({ args }) => args)).size, calls.length);
 		// What it wrote down for one stage is one move, and the second time it is there the first was lost.

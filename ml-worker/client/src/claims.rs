@@ -74,9 +74,9 @@ mod tests {
 		let who = AccountId32([7; 32]);
 		let head = [&[9, 0, 0, 0][..], &[7; 32]].concat();
 		assert_eq!(offer(9, &who, None).arguments(), [&head[..], &[0]].concat());
-		let asked = Asked { price: 5, only: Some(AccountId32([8; 32])) };
+		let asked = Asked { price: 5, until: 20, only: Some(AccountId32([8; 32])) };
 		let price = [&[5][..], &[0; 15]].concat();
-		let layout = [&head[..], &[1], &price, &[1], &[8; 32]].concat();
+		let layout = [&head[..], &[1], &price, &[20, 0, 0, 0], &[1], &[8; 32]].concat();
 		assert_eq!(offer(9, &who, Some(&asked)).arguments(), layout);
 		let seen = Seen { holder: who.clone(), root: H256([3; 32]), since: 6 };
 		let layout = [&head[..], &[7; 32], &[3; 32], &[6, 0, 0, 0], &price].concat();

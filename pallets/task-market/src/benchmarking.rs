@@ -202,7 +202,8 @@ fn offered<T: Config>() -> Result<(JobId, T::AccountId), BenchmarkError> {
 	Jobs::<T>::insert(id, &job);
 	let trainers: Vec<T::AccountId> = job.replicas.iter().map(|r| r.trainer.clone()).collect();
 	for trainer in &trainers {
-		let asked = Some(Asked { price: PRICE, only: Some(funded::<T>("buyer", 0)) });
+		let only = Some(funded::<T>("buyer", 0));
+		let asked = Some(Asked { price: PRICE, until: BlockNumber::MAX, only });
 		Pallet::<T>::do_offer_claim(trainer.clone(), id, trainer.clone(), asked)?;
 	}
 	Ok((id, trainers.last().ok_or("no trainer")?.clone()))
@@ -496,7 +497,7 @@ mod benchmarks {
 	fn offer_claim() -> Result<(), BenchmarkError> {
 		let (id, trainer) = offered::<T>()?;
 		let only = Some(funded::<T>("buyer", 1));
-		let asked = Some(Asked { price: PRICE + 1, only });
+		let asked = Some(Asked { price: PRICE + 1, until: BlockNumber::MAX, only });
 
 		#[extrinsic_call]
 		_(RawOrigin::Signed(trainer.clone()), id, trainer.clone(), asked);

@@ -100,6 +100,7 @@ impl<T: Config> Pallet<T> {
 			return Ok(());
 		};
 		ensure!(asked.only.as_ref() != Some(&who), Error::<T>::OwnClaim);
+		ensure!(asked.until > Self::now(), Error::<T>::ClaimExpiry);
 		let (known, _) = Self::tradable(id, &trainer)?;
 		let offer = Some(Offer { asked: asked.clone(), since: Self::now(), known });
 		match claims.iter_mut().find(|claim| claim.trainer == trainer) {
@@ -130,11 +131,11 @@ impl<T: Config> Pallet<T> {
 		let is_it = claim.holder == holder && offer.known.root == root && offer.since == since;
 		ensure!(is_it, Error::<T>::OtherClaim);
 		ensure!(holder != buyer, Error::<T>::OwnClaim);
-		let Asked { price, only } = &offer.asked;
+		let Asked { price, only, .. } = &offer.asked;
 		ensure!(only.as_ref().is_none_or(|only| *only == buyer), Error::<T>::ClaimNotForYou);
 		ensure!(*price <= most, Error::<T>::ClaimTooDear);
 		let (known, ended) = Self::tradable(id, &trainer)?;
-		ensure!(offer.stands(&known, ended), Error::<T>::ClaimLapsed);
+		ensure!(offer.stands(&known, ended, Self::now()), Error::<T>::ClaimLapsed);
 		let price = *price;
 		if price > 0 {
 			T::Currency::transfer(&buyer, &holder, price, Preservation::Preserve)?;
@@ -145,8 +146,9 @@ impl<T: Config> Pallet<T> {
 		Ok(())
 	}
 
-	/// Returns what a replica is paid where its result, with this many segments, is accepted.
-	fn pay_of(id: JobId, job: &Job<T::AccountId>, segments: u32) -> Pay {
+	/// Returns what a replica is paid where its result, with this many segments, is accepted. `tickets` are the segments
+	/// for which a lottery pays, once nobody can change that.
+	fn pay_of(id: JobId, job: &Job<T::AccountId>, segments: u32, tickets: Option<u32>) -> Pay {
 		let drawn = u32::try_from(job.replicas.len()).unwrap_or(u32::MAX);
 		let spec = Self::spec(id);
 		let Some(one_in) = job.terms.lottery else {
@@ -156,6 +158,10 @@ impl<T: Config> Pallet<T> {
 		let all = spec.map_or(1, |spec| spec.segments());
 		let strata = Strata::new(segments, one_in);
 		let of = |segments| job.quote.of_tickets(segments, all).of_each(drawn).price;
+		if let Some(paid) = tickets {
+			let pay = of(paid);
+			return Pay { expected: pay, least: pay, most: pay };
+		}
 		let least = of(strata.whole().saturating_mul(one_in));
 		Pay { expected: of(segments), least, most: of(strata.most()) }
 	}
@@ -167,6 +173,7 @@ impl<T: Config> Pallet<T> {
 		let claims = Claims::<T>::get(id);
 		let standing = T::Court::standing(id);
 		let disputed = !standing.is_quiet();
+		let now = Self::now();
 		let view = |replica: &crate::Replica<T::AccountId>| {
 			let trainer = &replica.trainer;
 			let guilty = Self::is_guilty(id, trainer);
@@ -174,11 +181,12 @@ impl<T: Config> Pallet<T> {
 			let claim = claims.iter().find(|claim| claim.trainer == *trainer);
 			let offer = claim.and_then(|claim| claim.offer.clone());
 			let is_open = |offer: &Offer<_>| {
-				known.is_some_and(|known| !disputed && offer.stands(&known, standing.ended))
+				known.is_some_and(|known| !disputed && offer.stands(&known, standing.ended, now))
 			};
 			let stands = offer.as_ref().is_some_and(is_open);
 			let holder = Self::holder(&claims, trainer).clone();
-			let pay = Self::pay_of(id, &job, replica.segments.unwrap_or(0));
+			let tickets = known.and_then(|_| T::Audits::tickets(id, trainer));
+			let pay = Self::pay_of(id, &job, replica.segments.unwrap_or(0), tickets);
 			ClaimView { trainer: trainer.clone(), holder, pay, known, disputed, offer, stands }
 		};
 		let working = job.replicas.iter().filter(|replica| replica.fate == Fate::Working);

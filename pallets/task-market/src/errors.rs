@@ -156,5 +156,7 @@ mod errors {
 		ClaimInMotion,
 		/// Something of the job is disputed, or announced to be: its trainers know who is right. Wait for the end.
 		ClaimDisputed,
+		/// A claim is on offer to a block to come.
+		ClaimExpiry,
 	}
 }

@@ -149,6 +149,8 @@ parameter_types! {
 	/// How far audits are, as they say what is known: round, whether results stand, and what was asked for; none while
 	/// there is news to come.
 	pub static News: Option<(u32, bool, u32)> = Some((0, false, 0));
+	/// For how many segments a lottery pays, where that is known.
+	pub static TicketsOf: Option<u32> = None;
 	/// Power that was taken back, in order: whose, how much, and when it was credited.
 	pub static Revoked: Vec<(AccountId, MicroUt, u64)> = Vec::new();
 	/// What challengers lost to each trainer, as the fake court says.
@@ -243,6 +245,7 @@ pub fn new_test_ext() -> sp_io::TestExternalities {
 		Disputes::set(0);
 		DisputeEnded::set(None);
 		News::set(Some((0, false, 0)));
+		TicketsOf::set(None);
 		Revoked::set(Vec::new());
 		Won::set(0);
 		Acquittals::set(Vec::new());

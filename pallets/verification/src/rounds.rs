@@ -145,6 +145,10 @@ impl<T: Config> Audits<T::AccountId> for Pallet<T> {
 		Self::known_of(job, trainer)
 	}
 
+	fn tickets(job: JobId, trainer: &T::AccountId) -> Option<u32> {
+		Self::tickets_of(job, trainer)
+	}
+
 	fn known_weight() -> Weight {
 		T::DbWeight::get().reads(1)
 	}

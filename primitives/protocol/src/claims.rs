@@ -62,6 +62,8 @@ pub struct Asked<AccountId> {
 	/// The price.
 	#[serde(with = "decimal")]
 	pub price: Balance,
+	/// The last block in which it can be bought: who sells for ever sells only when it is safe to buy.
+	pub until: BlockNumber,
 	/// This account alone may buy it.
 	pub only: Option<AccountId>,
 }
@@ -90,10 +92,11 @@ pub struct Offer<AccountId> {
 }
 
 impl<AccountId> Offer<AccountId> {
-	/// Returns whether what is known now was known when it was made, where the last dispute about the job ended at this
-	/// height.
-	pub fn stands(&self, known: &Known, ended: Option<BlockNumber>) -> bool {
-		self.known == *known && ended.is_none_or(|height| height < self.since)
+	/// Returns whether it can be bought at height `now`: what is known now was known when it was made, where the last
+	/// dispute about the job ended at the height `ended`.
+	pub fn stands(&self, known: &Known, ended: Option<BlockNumber>, now: BlockNumber) -> bool {
+		let news = self.known != *known || ended.is_some_and(|height| height >= self.since);
+		!news && now <= self.asked.until
 	}
 }
 
@@ -155,17 +158,19 @@ mod tests {
 	#[test]
 	fn an_offer_stands_while_nothing_more_is_known() {
 		let known = Known { root: H256::repeat_byte(1), round: 0, stands: false, asked: 0 };
-		let offer = Offer { asked: Asked::<u64> { price: 5, only: None }, since: 10, known };
-		assert!(offer.stands(&known, None) && offer.stands(&known, Some(9)));
+		let asked = Asked::<u64> { price: 5, until: 20, only: None };
+		let offer = Offer { asked, since: 10, known };
+		assert!(offer.stands(&known, None, 20) && offer.stands(&known, Some(9), 20));
+		assert!(!offer.stands(&known, None, 21));
 		// A dispute that ended in the block in which it was made may have ended after it.
-		assert!(!offer.stands(&known, Some(10)) && !offer.stands(&known, Some(11)));
+		assert!(!offer.stands(&known, Some(10), 12) && !offer.stands(&known, Some(11), 12));
 		for other in [
 			Known { root: H256::repeat_byte(2), ..known },
 			Known { round: 1, ..known },
 			Known { stands: true, ..known },
 			Known { asked: 1, ..known },
 		] {
-			assert!(!offer.stands(&other, None), "{other:?}");
+			assert!(!offer.stands(&other, None, 12), "{other:?}");
 		}
 	}
 }

@@ -388,6 +388,9 @@ pub trait Audits<AccountId> {
 	/// trainers open what they forced, or somebody lacks what it asked for; of a result that has lost; and where
 	/// there is no such result.
 	fn known(job: JobId, trainer: &AccountId) -> Option<Known>;
+	/// Returns for how many segments the result of `trainer` is paid where it is accepted, of a job that pays by lottery,
+	/// once nobody can change that; `None` before, and of other jobs.
+	fn tickets(job: JobId, trainer: &AccountId) -> Option<u32>;
 	/// Returns the weight of one [`Audits::known`] at worst.
 	fn known_weight() -> Weight;
 	/// Returns the weight of one [`Audits::advance`] at worst.

@@ -260,7 +260,7 @@ fn samples() -> Vec<RuntimeCall> {
 		M::offer_claim {
 			job: 0,
 			trainer: who(),
-			asked: Some(claims::Asked { price: TRY, only: Some(who()) }),
+			asked: Some(claims::Asked { price: TRY, until: 9, only: Some(who()) }),
 		},
 		M::buy_claim {
 			job: 0,

@@ -172,6 +172,9 @@ impl traits::Audits<AccountId> for FakeAudits {
 		let (round, stands, asked) = News::get()?;
 		Some(claims::Known { root, round, stands, asked })
 	}
+	fn tickets(_: JobId, _: &AccountId) -> Option<u32> {
+		TicketsOf::get()
+	}
 	fn known_weight() -> Weight {
 		Weight::from_parts(1_000, 1)
 	}

@@ -7,7 +7,7 @@ use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
 	audit::Decision,
 	claims::{Asked, Pay, Seen},
-	job::{Balance, Ending, Fate, JobState, Terms},
+	job::{Balance, BlockNumber, Ending, Fate, JobState, Terms},
 	lottery::{share, Tickets},
 	reputation::{Deed, Role},
 	JobId, H256,
@@ -28,7 +28,7 @@ fn offer_to(
 	price: Balance,
 	only: Option<AccountId>,
 ) -> DispatchResult {
-	let asked = Some(Asked { price, only });
+	let asked = Some(Asked { price, until: BlockNumber::MAX, only });
 	TaskMarket::offer_claim(RuntimeOrigin::signed(who), id, trainer, asked)
 }
 
@@ -82,7 +82,7 @@ fn a_claim_is_offered_sold_and_paid_to_its_holder() {
 		let pay = job(id).quote.price;
 		assert!(Claims::<Test>::get(id).is_empty());
 		assert_ok!(offer(id, 11));
-		let asked = Asked { price: PRICE, only: None };
+		let asked = Asked { price: PRICE, until: BlockNumber::MAX, only: None };
 		let offered = Event::ClaimOffered { job: id, trainer: 11, holder: 11, asked };
 		assert!(events().contains(&offered));
 		assert_eq!(holder(id), 11, "nothing is sold yet");
@@ -233,7 +233,7 @@ fn an_offer_is_replaced_and_withdrawn() {
 		assert_ok!(offer_to(11, id, 11, 9_000, Some(BUYER)));
 		let claims = Claims::<Test>::get(id);
 		assert_eq!(claims.len(), 1);
-		let asked = Asked { price: 9_000, only: Some(BUYER) };
+		let asked = Asked { price: 9_000, until: BlockNumber::MAX, only: Some(BUYER) };
 		assert_eq!(claims[0].offer.as_ref().unwrap().asked, asked);
 		let seen = seen(id, 11);
 		assert_noop!(withdraw(BUYER, id, 11), Error::<Test>::NotHolder);
@@ -546,5 +546,32 @@ fn clients_see_what_tickets_may_bring() {
 		let pay = TaskMarket::claim_views(id)[0].pay;
 		let (least, most) = (share(price, 20, 30), share(price, 40, 30));
 		assert_eq!(pay, Pay { expected: price, least, most });
+		// Once nobody can change what the tickets are, the view does not show a mean any more.
+		TicketsOf::set(Some(20));
+		let pay = TaskMarket::claim_views(id)[0].pay;
+		assert_eq!(pay, Pay { expected: least, least, most: least });
+	});
+}
+
+/// An offer without an end would be taken only in the block in which that is safe.
+#[test]
+fn an_offer_can_be_bought_up_to_its_last_block() {
+	run(|| {
+		let id = auditing(&[(11, 1)]);
+		let now = System::block_number();
+		let offer = |until| {
+			let asked = Some(Asked { price: PRICE, until, only: None });
+			TaskMarket::offer_claim(RuntimeOrigin::signed(11), id, 11, asked)
+		};
+		assert_noop!(offer(now), Error::<Test>::ClaimExpiry);
+		assert_ok!(offer(now + 3));
+		run_to(now + 3);
+		assert!(TaskMarket::claim_views(id)[0].stands);
+		let seen = seen(id, 11);
+		run_to(now + 4);
+		assert!(!TaskMarket::claim_views(id)[0].stands);
+		assert_noop!(buy_as(BUYER, id, seen, PRICE), Error::<Test>::ClaimLapsed);
+		assert_ok!(offer(now + 5));
+		assert_ok!(buy(BUYER, id));
 	});
 }

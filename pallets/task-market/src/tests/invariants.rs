@@ -9,7 +9,7 @@ use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
 	audit::Decision,
 	claims::{Asked, Seen},
-	job::{JobState, Terms},
+	job::{BlockNumber, JobState, Terms},
 };
 use trainyard_traits::{Conviction, JobObserver};
 
@@ -243,7 +243,7 @@ fn perform(act: Act) {
 					let trainers = &Rounds::get()[&id].trainers;
 					let who = trainers[trainer % trainers.len()];
 					let holder = *TaskMarket::holder(&Claims::<Test>::get(id), &who);
-					let asked = price.map(|price| Asked { price, only });
+					let asked = price.map(|price| Asked { price, until: BlockNumber::MAX, only });
 					TaskMarket::offer_claim(signed(holder), id, who, asked)?;
 				}
 			}

@@ -29,6 +29,8 @@ fn nothing_is_known_of_what_is_not_audited() {
 		open(1, 3);
 		assert_eq!(Verification::known(JOB, &VERIFIERS[0]), None);
 		assert_eq!(Verification::known(JOB + 1, &TRAINER), None);
+		assert_eq!(known(), None, "no committee is drawn");
+		tick_until(is_committing);
 		assert_eq!(known(), at(false, 0));
 		assert_ne!(known().map(|known| known.root), Some(H256::zero()));
 	});
@@ -61,17 +63,19 @@ fn while_seats_reveal_nothing_is_said() {
 	});
 }
 
-/// Another committee draws again, so nothing more is known of tickets than before; but an offer of the round before
-/// does not stand.
+/// Who had its seats be silent knows more than others of what the next committee will say.
 #[test]
-fn another_round_is_another_state() {
+fn of_another_round_nothing_is_said_before_results_stand() {
 	run(|| {
 		bonded(5);
 		open(1, 3);
 		round(&vec![Act::Vanish; 3]);
 		tick_until(is_committing);
-		assert_eq!(known(), Some(Known { round: view().round, ..at(false, 0).unwrap() }));
 		assert!(view().round > 0);
+		assert_eq!(known(), None);
+		unanimous(Say::Yes);
+		tick_until(is_standing);
+		assert_eq!(known(), Some(Known { round: view().round, ..at(true, 0).unwrap() }));
 	});
 }
 

@@ -141,15 +141,16 @@ fn a_late_proof_decides_bets_on_the_week() {
 }
 
 /// Others stake no more on a result than a conviction costs its trainer for good: half of its deposit without what
-/// its submitter has of it, and of what is locked after the settlement.
+/// its submitter has of it, less what its claim can be sold for, and of what is locked after the settlement.
 #[test]
 fn others_stake_no_more_than_a_conviction_costs() {
 	let mut scene = deliver(PATIENCE, cheat);
 	let deposit = view(&mut scene.chain, scene.id).deposit;
 	let id = scene.id;
 	let job = scene.chain.state(|| pallet_task_market::Jobs::<Runtime>::get(id)).unwrap();
-	// Three prices of 100 TRY without what trainers may have to store; the fees of checking are the submitter's.
-	let whole = (300 * TRY - job.quote.storage) / 2;
+	// Three prices of 100 TRY without what trainers may have to store; the fees of checking are the submitter's, and for
+	// the price its claim may have been sold.
+	let whole = (300 * TRY - job.quote.storage) / 2 - 100 * TRY;
 	for (late, most) in [(false, whole), (true, deposit / 5 / 2)] {
 		let offer = scene.chain.state(pallet_bets::NextOffer::<Runtime>::get);
 		let Call::offer { statement, mut offered } = scene.offering(late) else { unreachable!() };
@@ -171,7 +172,7 @@ fn benchmarks_have_a_result_to_bet_on() {
 	type Of = <Runtime as pallet_bets::Config>::Results;
 	let standing = chain().state(|| {
 		let (job, root) = Of::make_open(&Bob.to_account_id()).unwrap();
-		Of::standing(job, &root, false)
+		Of::standing(&Statement::Result { job, root, late: false })
 	});
 	let standing = standing.unwrap();
 	assert_eq!((standing.own, standing.stage), (vec![Bob.to_account_id()], ResultStage::Open));

@@ -15,7 +15,7 @@ impl Scene {
 	}
 
 	fn offer_claim(&mut self, who: Sr25519Keyring) -> Result<(), DispatchError> {
-		let asked = Some(Asked { price: PRICE, only: None });
+		let asked = Some(Asked { price: PRICE, until: 1_000_000, only: None });
 		let call = Call::offer_claim { job: self.id, trainer: Alice.to_account_id(), asked };
 		self.call(who, call)
 	}

@@ -105,3 +105,28 @@ fn others_stake_no_more_on_a_claim_than_a_conviction_costs() {
 	assert_eq!(take(at_stake + TRY), Err(Error::<Runtime>::BeyondDeposit.into()));
 	assert_ok!(take(at_stake));
 }
+
+/// What a task accepts because its rival was silent is not known to be right, and who was silent has nobody paid.
+#[test]
+fn silence_decides_no_bet() {
+	let mut chain = computing(COUNTER, Form::Step { steps: STEPS });
+	let (truth, lie) = (Run::of(STEPS, None), Run::of(STEPS, Some(700)));
+	// The auditor has seen what is true, too, and says nothing of it in the dispute.
+	deliver(&mut chain, &truth.said(), &lie.said(), &truth.said());
+	for (who, said) in [(Bob, truth.said()), (Charlie, lie.said())] {
+		let offering = offering(&mut chain, said.0.root);
+		assert_ok!(chain.call(who, offering));
+	}
+	for offer in [0, 1] {
+		assert_ok!(take(&mut chain, offer));
+	}
+	let found = view(&mut chain).disputes[0].clone();
+	let Stage::Descending(descent) = found.stage else { panic!("nobody moved yet") };
+	let nodes = lie.trace.nodes(descent.below(), descent.due()).to_vec().try_into().unwrap();
+	let show = pallet_tasks::Call::show { task: 0, dispute: found.number, side: 1, nodes };
+	assert_ok!(chain.call(Charlie, show));
+	until(&mut chain, |phase| matches!(phase, Phase::Ended(_)));
+	assert_eq!(view(&mut chain).phase, Phase::Ended(TaskEnd::Accepted(1)));
+	assert_eq!(settle(&mut chain, 0), Ok(BetEnding::Decided(Outcome::Forfeited)));
+	assert_eq!(settle(&mut chain, 1), Ok(BetEnding::Decided(Outcome::Unknown)));
+}

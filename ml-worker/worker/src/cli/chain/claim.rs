@@ -16,7 +16,10 @@ use trainyard_client::{
 	keys::parse_account,
 	AccountId32, Chain,
 };
-use trainyard_protocol::{job::Balance, JobId};
+use trainyard_protocol::{
+	job::{Balance, BlockNumber},
+	JobId,
+};
 
 /// What to do with claims.
 #[derive(Debug, Subcommand)]
@@ -40,6 +43,9 @@ pub struct Offer {
 	/// What you ask for it (in TRY)
 	#[arg(long, value_name = "TRY", value_parser = amount::parse)]
 	price: Balance,
+	/// Blocks for which it can be bought: the longer, the rather it is bought only where that is safe
+	#[arg(long, value_name = "BLOCKS", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
+	blocks: BlockNumber,
 	/// This account alone may buy it
 	#[arg(long, value_name = "ACCOUNT", value_parser = parse_account)]
 	only: Option<AccountId32>,
@@ -122,7 +128,8 @@ fn offered(view: &ClaimView) -> String {
 		(Some(offer), None) if view.stands => {
 			let only = offer.asked.only.as_ref();
 			let only = only.map_or(String::new(), |who| format!(", for {who} alone"));
-			format!("{}{only}", amount::format(offer.asked.price))
+			let until = offer.asked.until;
+			format!("{} until block {until}{only}", amount::format(offer.asked.price))
 		}
 		(Some(_), None) => "lapsed".into(),
 	}
@@ -175,7 +182,7 @@ impl ClaimCommand {
 
 impl Offer {
 	async fn run(self) -> anyhow::Result<ExitCode> {
-		let Self { of, price, only } = self;
+		let Self { of, price, blocks, only } = self;
 		let sender = sender(&of.node, &of.key).await?;
 		let chain = sender.chain();
 		let head = chain.head().await?;
@@ -183,10 +190,11 @@ impl Offer {
 		let views = chain.claims(of.job).await?;
 		let view = chosen(of.job, views, of.trainer.as_ref(), |view| view.holder == *own)?;
 		ensure!(view.holder == *own, "{} holds that claim, and may offer it", view.holder);
-		let asked = Asked { price, only };
+		let until = head.number.saturating_add(blocks);
+		let asked = Asked { price, until, only };
 		sender.run(&calls::offer(of.job, &view.trainer, Some(&asked)).on(head)).await?;
 		println!(
-			"on offer for {}: what {} is paid for job {}, {}",
+			"on offer for {} until block {until}: what {} is paid for job {}, {}",
 			amount::format(price),
 			view.trainer,
 			of.job,
@@ -274,7 +282,7 @@ mod tests {
 
 	fn view(trainer: u8, stands: bool) -> ClaimView {
 		let known = Known { root: H256::repeat_byte(trainer), round: 0, stands: true, asked: 0 };
-		let asked = Asked { price: 90_000_000_000_000, only: None };
+		let asked = Asked { price: 90_000_000_000_000, until: 700, only: None };
 		ClaimView {
 			trainer: who(trainer),
 			holder: who(9),

@@ -57,6 +57,8 @@ struct Own {
 pub(super) struct Standing {
 	own: Option<Own>,
 	until: HashMap<JobId, BlockNumber>,
+	/// What its jobs may still ask for: deposits, models, and rescues.
+	owed: Balance,
 	/// Jobs that ended, of whose results nothing is offered any more.
 	over: HashSet<JobId>,
 }
@@ -76,6 +78,21 @@ impl Standing {
 			_ => self.until.get(&job.id).is_none_or(|until| *until < best),
 		};
 		self.own.is_some() && is_due
+	}
+
+	/// Returns whether it offers anything.
+	pub(super) fn is_on(&self) -> bool {
+		self.own.is_some()
+	}
+
+	/// Notes what jobs may still ask for.
+	pub(super) fn owes(&mut self, owed: Balance) {
+		self.owed = owed;
+	}
+
+	/// Returns what must be free for an offer of this stake.
+	fn needed(&self, stake: Balance, reserve: Balance) -> Balance {
+		stake.saturating_add(reserve).saturating_add(self.owed)
 	}
 
 	/// Forgets all jobs but these.
@@ -128,10 +145,13 @@ impl Trainer {
 	async fn offer(&self, job: JobId, statement: Statement, own: Own, head: Head) -> Outcome {
 		let Own { stake, odds, notice } = own;
 		let free = self.chain.account(self.me()).await?.free;
-		if free < stake.saturating_add(self.limits.reserve) {
+		let needed = locked(&self.bets).needed(stake, self.limits.reserve);
+		// Who asks for a state while it cannot pay for storing it takes its deposit.
+		if free < needed {
 			return Err(TaskError::failed(format!(
-				"a stake of {} on its own result is more than the {} that are free, less the reserve",
+				"a stake of {} on its own result, what its jobs may still ask for, and the reserve are {}, and {} are free",
 				amount::format(stake),
+				amount::format(needed),
 				amount::format(free)
 			)));
 		}
@@ -178,6 +198,9 @@ mod tests {
 		assert!(bets.is_due(&audited(8), 10) && bets.is_due(&ended, 10));
 		bets.over.insert(7);
 		assert!(!bets.is_due(&ended, 10));
+		assert_eq!(bets.needed(5, 3), 8);
+		bets.owes(90);
+		assert_eq!(bets.needed(5, 3), 98, "rescues and models come first");
 		bets.retain(|job| job != 7);
 		assert!(bets.is_due(&audited(7), 10) && bets.is_due(&ended, 10));
 	}

@@ -317,7 +317,8 @@ impl Trainer {
 			disputed: false,
 		};
 		let open = |job: &Job| job.state == JobState::Open && !job.applicants.contains(&me);
-		if !jobs.iter().any(open) && !self.machine.is_shared() {
+		let bets = locked(&self.bets).is_on();
+		if !jobs.iter().any(open) && !self.machine.is_shared() && !bets {
 			return Ok((standing, 0));
 		}
 		let (mut owed, mut reserved) = (0u128, 0u64);
@@ -366,6 +367,7 @@ impl Trainer {
 		let beside = self.machine.memory_beside(NAME);
 		standing.memory_taken = standing.memory_taken.saturating_add(beside);
 		standing.training += self.machine.duties_beside(NAME);
+		locked(&self.bets).owes(owed);
 		standing.free = self.chain.account(&me).await?.free.saturating_sub(owed);
 		let left = self.quota.left(&self.home)?;
 		let idle = self.home.idle_data(&keep)?;

@@ -1,5 +1,8 @@
-//! What a whistleblower stakes against offers on results that it found false, before it accuses anybody.
+//! What a whistleblower stakes against offers on results that it found false, while it accuses who delivered them.
+//!
+//! Whoever is accused may have friends whose offers cannot be taken, so few are tried, and none keeps it from accusing.
 
+use super::plan::until;
 use crate::roles::{report::Reporter, tasks::TaskError};
 use serde_json::json;
 use std::sync::Arc;
@@ -7,14 +10,20 @@ use tracing::debug;
 use trainyard_client::{
 	amount,
 	bets::{self as calls, Offer},
-	court::{Accusation, Defendant},
 	AccountId32, Chain, JobView, Transactor, TxError,
 };
 use trainyard_protocol::{
 	bets::{OfferId, Side, Statement},
-	job::{Balance, BlockNumber},
+	job::{Balance, BlockNumber, JobState},
 	H256,
 };
+
+/// Most offers that it takes, or tries to, of each result.
+const TRIES: usize = 4;
+/// Most offers of a book that it looks at, the earliest first.
+const BOOK: usize = 100;
+/// Least blocks before the end of a window: a challenge must come in time, or the bet is lost where the result is false.
+const IN_TIME: BlockNumber = 15;
 
 /// Who stakes.
 pub(super) struct Bets {
@@ -50,10 +59,9 @@ fn stake(
 impl Bets {
 	/// Stakes on *wrong* against what is offered on the results of those who are accused, best odds first. What
 	/// fails is told, and stops no accusation.
-	pub(super) async fn take(&self, job: &JobView, accusations: &[Accusation]) {
+	pub(super) async fn take(&self, job: &JobView, accused: &[AccountId32]) {
 		let Some(sender) = self.sender.as_ref().filter(|_| self.most > 0) else { return };
-		for accusation in accusations {
-			let Defendant::Trainer { who, .. } = &accusation.defendant else { continue };
+		for who in accused {
 			let mine = job.replicas.iter().find(|replica| replica.trainer == *who);
 			let Some(shown) = mine.and_then(|replica| replica.reveal.as_ref()) else { continue };
 			if let Err(error) = self.take_on(sender, job, shown.bundle_root).await {
@@ -77,14 +85,31 @@ impl Bets {
 		for late in [false, true] {
 			let statement = Statement::Result { job: job.id, root, late };
 			let (offers, staked) = standing(chain, &statement, me).await?;
-			let mut left = self.most.saturating_sub(staked);
-			let now = chain.head().await?.number;
-			for (id, offer) in offers {
-				let free = chain.account(me).await?.free.saturating_sub(self.reserve);
-				let Some(stake) = stake(&offer, me, now, left.min(free), least) else { continue };
+			let left = self.most.saturating_sub(staked);
+			let head = chain.head().await?;
+			let over = match job.state {
+				JobState::Auditing => until(job),
+				_ => BlockNumber::MAX,
+			};
+			if head.number.saturating_add(IN_TIME) > over {
+				continue;
+			}
+			let free = chain.account(me).await?.free.saturating_sub(self.reserve);
+			let may = |(_, offer): &(OfferId, Offer)| {
+				stake(offer, me, head.number, left.min(free), least).is_some()
+			};
+			let (mut left, mut beyond) = (left.min(free), false);
+			let tried: Vec<_> = offers.into_iter().filter(may).take(TRIES).collect();
+			for (id, offer) in tried {
+				// The deposit backs what others say; it bounds nothing of who delivered the result.
+				if beyond && !job.replicas.iter().any(|replica| replica.trainer == offer.maker) {
+					continue;
+				}
+				let Some(stake) = stake(&offer, me, head.number, left, least) else { continue };
 				match sender.run(&calls::take(id, Side::Wrong, stake)).await {
 					// Others were before, or the deposit of its trainer backs no more of it.
 					Err(e @ (TxError::Failed { .. } | TxError::Invalid { .. })) => {
+						beyond |= e.failed_with("Bets::BeyondDeposit");
 						debug!("offer {id} is not taken: {e}");
 					}
 					other => {
@@ -115,14 +140,15 @@ async fn standing(
 	me: &AccountId32,
 ) -> Result<(Vec<(OfferId, Offer)>, Balance), TaskError> {
 	let (mut offers, mut staked) = (Vec::new(), 0 as Balance);
-	for id in chain.bet_offers(statement).await? {
-		for bet in chain.bets_of(id).await? {
+	// The first are those of who delivered it, who knows of its result before others do.
+	for id in chain.bet_offers(statement).await?.into_iter().take(BOOK) {
+		let Some(offer) = chain.bet_offer(id).await? else { continue };
+		let bets = if offer.bets > 0 { chain.bets_of(id).await? } else { Vec::new() };
+		for bet in bets {
 			let bet = chain.bet(bet).await?.filter(|bet| bet.taker == *me);
 			staked = staked.saturating_add(bet.map_or(0, |bet| bet.takers));
 		}
-		if let Some(offer) = chain.bet_offer(id).await? {
-			offers.push((id, offer));
-		}
+		offers.push((id, offer));
 	}
 	// A maker stakes most for the least where it holds the result for right with most.
 	offers.sort_by_key(|(id, offer)| (std::cmp::Reverse(offer.offered.odds.probability()), *id));

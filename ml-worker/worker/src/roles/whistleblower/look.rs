@@ -31,7 +31,10 @@ use std::{
 	time::Duration,
 };
 use tokio::runtime::Handle;
-use trainyard_client::{court::Accusation, JobView};
+use trainyard_client::{
+	court::{Accusation, Defendant},
+	AccountId32, JobView,
+};
 use trainyard_court::{
 	game::{words, Claimed, Target},
 	Case,
@@ -149,13 +152,20 @@ impl Whistleblower {
 				self.report.job(job.id, "found_false", &text, fields);
 			}
 		}
-		// Who is accused withdraws what it offers.
-		self.bets.take(&job, &accusations).await;
 		let is_true = accusations.is_empty();
+		let accused: Vec<AccountId32> = accusations
+			.iter()
+			.filter_map(|accusation| match &accusation.defendant {
+				Defendant::Trainer { who, .. } => Some(*who),
+				_ => None,
+			})
+			.collect();
 		for accusation in accusations {
 			self.accusations.add(Record::new(seed, result.true_root, accusation))?;
 		}
 		Looked { done: true, ..looked }.save(&folder)?;
+		// Accusing does not wait for it: who is accused could keep it from that by offers that nobody can take.
+		self.bets.take(&job, &accused).await;
 		if is_true {
 			// The states of the next one need the room.
 			let states = folder.join(STATES);
