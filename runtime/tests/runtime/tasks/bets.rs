@@ -7,7 +7,7 @@ use trainyard_protocol::{
 	H256,
 };
 
-const STAKE: Balance = 50 * TRY;
+const STAKE: Balance = 100 * TRY;
 const TAKEN: Balance = TRY / 5;
 
 fn statement(root: H256) -> Statement {
