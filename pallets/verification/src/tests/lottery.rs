@@ -67,10 +67,10 @@ fn a_whole_stratum_is_paid_and_the_rest_by_luck() {
 			let mixed = mixed(&seats);
 			let wins = strata().rest_wins(&mixed, &secret(TRAINERS[0]));
 			let paid = 9 + 3 * u32::from(wins);
-			assert_eq!(Verification::tickets(JOB, &TRAINERS[0]), None, "it is not opened");
+			assert_eq!(Verification::tickets_of(JOB, &TRAINERS[0]), None, "it is not opened");
 			tick_until(is_standing);
-			assert_eq!(Verification::tickets(JOB, &TRAINERS[0]), Some(paid));
-			assert_eq!(Verification::tickets(JOB, &TRAINERS[1]), None);
+			assert_eq!(Verification::tickets_of(JOB, &TRAINERS[0]), Some(paid));
+			assert_eq!(Verification::tickets_of(JOB, &TRAINERS[1]), None);
 			assert_eq!(finish().0, [Decision::Accepted]);
 			assert_eq!(tickets(), [(TRAINERS[0], Tickets { paid, proven: paid })]);
 			(won, lost) = (won + u32::from(wins), lost + u32::from(!wins));
