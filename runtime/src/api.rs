@@ -12,6 +12,7 @@ use trainyard_protocol::{
 	drill::{AssignmentView, ProjectId, ProjectView, UnitOutcome},
 	federation::{FederationId, FederationView, Pieces},
 	job::{Balance, BlockNumber, Terms},
+	pools::{Pool, PoolId},
 	relay::RelayView,
 	retention::{KeepingView, Questions, RetainedChunk, RetentionView},
 	sets::{SetId, SetView},
@@ -247,5 +248,14 @@ sp_api::decl_runtime_apis! {
 		/// Returns the numbers of the jobs of which such a claim was sold or offered, at most 1,000 of those after
 		/// `after`, by number.
 		fn claimed_jobs(after: Option<JobId>, count: u32) -> Vec<JobId>;
+
+		/// Returns the pool of claims with this number, while it has a member.
+		fn pool(id: PoolId) -> Option<Pool<AccountId>>;
+
+		/// Returns the numbers of the pools, at most 1,000 of those after `after`, by number.
+		fn pools(after: Option<PoolId>, count: u32) -> Vec<PoolId>;
+
+		/// Returns the shares of an account in a pool.
+		fn pool_shares(id: PoolId, who: AccountId) -> Balance;
 	}
 }

@@ -31,6 +31,7 @@ use trainyard_protocol::{
 	drill::{AssignmentView, ProjectId, ProjectView, UnitOutcome},
 	federation::{FederationId, FederationView, Pieces},
 	job::Terms,
+	pools::{Pool, PoolId},
 	relay::RelayView,
 	retention::{KeepingView, Questions, RetainedChunk, RetentionView},
 	sets::{SetId, SetView},
@@ -528,6 +529,18 @@ impl_runtime_apis! {
 
 		fn claimed_jobs(after: Option<JobId>, count: u32) -> Vec<JobId> {
 			views::claimed_jobs(after, count)
+		}
+
+		fn pool(id: PoolId) -> Option<Pool<AccountId>> {
+			crate::Pools::pool(id)
+		}
+
+		fn pools(after: Option<PoolId>, count: u32) -> Vec<PoolId> {
+			views::pools(after, count)
+		}
+
+		fn pool_shares(id: PoolId, who: AccountId) -> Balance {
+			crate::Pools::shares_of(id, &who)
 		}
 	}
 

@@ -243,4 +243,7 @@ mod runtime {
 
 	#[runtime::pallet_index(33)]
 	pub type Bets = pallet_bets;
+
+	#[runtime::pallet_index(34)]
+	pub type Pools = pallet_pools;
 }

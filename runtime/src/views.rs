@@ -2,8 +2,8 @@
 //! knows.
 
 use crate::{
-	AccountId, Balance, Bets, Court, Drilling, Federation, Hashrate, ModelStorage, Reputation,
-	Sets, Swarm, TaskMarket, Tasks, Verification,
+	AccountId, Balance, Bets, Court, Drilling, Federation, Hashrate, ModelStorage, Pools,
+	Reputation, Sets, Swarm, TaskMarket, Tasks, Verification,
 };
 use alloc::vec::Vec;
 use trainyard_court::game::Turn;
@@ -13,6 +13,7 @@ use trainyard_protocol::{
 	drill::{AssignmentView, ProjectId, ProjectView, UnitOutcome},
 	federation::FederationId,
 	job::Terms,
+	pools::PoolId,
 	relay::RelayView,
 	sets::SetId,
 	swarm::{PeerView, SwarmId},
@@ -164,6 +165,11 @@ pub fn bets(offer: Option<OfferId>, after: Option<BetId>, count: u32) -> Vec<Bet
 /// `after`.
 pub fn claimed_jobs(after: Option<JobId>, count: u32) -> Vec<JobId> {
 	TaskMarket::claimed_jobs(after, count.min(MAX_PAGE))
+}
+
+/// Returns the numbers of the pools, at most [`MAX_PAGE`] of those after `after`.
+pub fn pools(after: Option<PoolId>, count: u32) -> Vec<PoolId> {
+	Pools::numbers(after, count.min(MAX_PAGE))
 }
 
 /// Returns peers of a swarm, at most [`MAX_PAGE`] of those after `after`.

@@ -36,6 +36,7 @@ pub mod fake;
 pub mod federation;
 mod forced;
 pub mod keys;
+pub mod pools;
 mod queries;
 pub mod seat;
 pub mod sets;

@@ -36,10 +36,10 @@ use trainyard_protocol::{
 		Balance, BlockNumber, Ending, Fate, JobState, Terms, WorkResult, MAX_AUDIT_ROUNDS,
 		MAX_AUDIT_SEGMENTS, MAX_REPLICAS, MAX_VERIFIERS,
 	},
-	JobId, Text, H256,
+	lottery, JobId, Text, H256,
 };
 use trainyard_traits::{
-	Audits, BlobStore, Charged, Conviction, JobObserver, Outcome, TrainerRegistry,
+	Audits, BlobStore, Charged, Conviction, JobObserver, Outcome, PooledClaims, TrainerRegistry,
 };
 
 /// Enough for anything here, and for a hundred accounts.
@@ -207,6 +207,16 @@ fn offered<T: Config>() -> Result<(JobId, T::AccountId), BenchmarkError> {
 		Pallet::<T>::do_offer_claim(trainer.clone(), id, trainer.clone(), asked)?;
 	}
 	Ok((id, trainers.last().ok_or("no trainer")?.clone()))
+}
+
+/// A job by lottery of the most replicas, of which `who` trains one, whose ticket is worth little.
+pub(crate) fn enrollable<T: Config>(who: &T::AccountId) -> Option<JobId> {
+	let (id, mut job) = training::<T>().ok()?;
+	job.replicas.iter_mut().next()?.trainer = who.clone();
+	job.terms.lottery = Some(lottery::LEAST);
+	job.terms.audit_fee = job.quote.price;
+	Jobs::<T>::insert(id, job);
+	Some(id)
 }
 
 fn set_height<T: Config>(height: u32) {
@@ -521,6 +531,21 @@ mod benchmarks {
 		_(RawOrigin::Signed(buyer.clone()), id, trainer, seen, PRICE);
 
 		assert_eq!(Claims::<T>::get(id).last().unwrap().holder, buyer);
+		Ok(())
+	}
+
+	#[benchmark]
+	fn enrol_claim() -> Result<(), BenchmarkError> {
+		let trainer = trainer::<T>(MAX_REPLICAS);
+		let id = enrollable::<T>(&trainer).ok_or("no job can be enrolled")?;
+		let pool = funded::<T>("pool", 0);
+
+		#[block]
+		{
+			<Pallet<T> as PooledClaims<T::AccountId>>::enrol(id, &trainer, &pool)?;
+		}
+
+		assert_eq!(Claims::<T>::get(id)[0].holder, pool);
 		Ok(())
 	}
 

@@ -4,7 +4,8 @@
 //! the outcome. Everything else stays with the trainer: deposit, power, record, guilt. Nothing here moves what an audit
 //! decides, so an owner of both sides gains nothing by a sale to itself.
 //!
-//! - Only what is audited is sold: before that, `agree` could settle the job at any pay.
+//! - Only what is audited is sold: before that, `agree` could settle the job at any pay. A *pool* takes claims before
+//!   ([`PooledClaims`]), since no ticket is drawn then; it passes on what no verdict decides.
 //! - Nothing is sold while some know more than others, and an offer lapses when more is known than when it was made
 //!   ([`Known`]). So nobody takes what stands because it saw, in the block in which a seat reveals, what it is worth; and
 //!   no holder sells then what it knows to be lost.
@@ -14,7 +15,7 @@
 //! A record needs no deposit: a job has one for each replica at most, whose trainer has its own deposit on hold as long,
 //! and the settlement removes it.
 
-use crate::{Claim, Claims, ClaimsOf, Config, Error, Event, Job, Jobs, Pallet};
+use crate::{Claim, Claims, ClaimsOf, Config, Error, Event, Job, Jobs, Pallet, WeightInfo};
 use alloc::vec::Vec;
 use frame_support::{
 	ensure,
@@ -22,13 +23,14 @@ use frame_support::{
 	traits::{fungible::Mutate, tokens::Preservation, Get},
 	weights::Weight,
 };
+use sp_runtime::DispatchError;
 use trainyard_protocol::{
 	claims::{Asked, ClaimView, ClaimViews, Known, Offer, Pay, Seen},
 	job::{Balance, BlockNumber, Fate, JobState, MAX_REPLICAS},
 	lottery::Strata,
 	JobId,
 };
-use trainyard_traits::{Audits, Court};
+use trainyard_traits::{Audits, ClaimPools, Court, PooledClaims};
 
 impl<T: Config> Pallet<T> {
 	/// Returns who is paid for the replica of `trainer`.
@@ -70,8 +72,11 @@ impl<T: Config> Pallet<T> {
 	/// Returns the weight of paying the holders of the claims of a job, who are other accounts than its trainers, and
 	/// of removing them.
 	pub(crate) fn claims_weight() -> Weight {
-		let all = u64::from(MAX_REPLICAS).saturating_add(1);
-		T::DbWeight::get().reads_writes(all, all)
+		let replicas = u64::from(MAX_REPLICAS);
+		let all = replicas.saturating_add(1);
+		T::DbWeight::get()
+			.reads_writes(all, all)
+			.saturating_add(T::Pools::paid_weight().saturating_mul(replicas))
 	}
 
 	/// Puts the claims of a job on record.
@@ -146,6 +151,16 @@ impl<T: Config> Pallet<T> {
 		Ok(())
 	}
 
+	/// Returns the most by which the mean of what the replica of each of `drawn` trainers is paid, of a job that pays by
+	/// lottery, can be more than what its tickets bring, and the most that one draw of the last ticket moves of all of them
+	/// together.
+	fn ticket_of(job: &Job<T::AccountId>, one_in: u32, all: u32) -> (Balance, Balance) {
+		let drawn = u32::try_from(job.replicas.len()).unwrap_or(u32::MAX);
+		let ticket = job.quote.of_tickets(one_in, all).of_each(drawn).price;
+		// The rest has fewer segments than a ticket pays; what is rounded down three times is a unit each.
+		(ticket.saturating_add(3), ticket.saturating_mul(drawn.into()))
+	}
+
 	/// Returns what a replica is paid where its result, with this many segments, is accepted. `tickets` are the segments
 	/// for which a lottery pays, once nobody can change that.
 	fn pay_of(id: JobId, job: &Job<T::AccountId>, segments: u32, tickets: Option<u32>) -> Pay {
@@ -201,5 +216,44 @@ impl<T: Config> Pallet<T> {
 		all.sort_unstable();
 		all.truncate(count as usize);
 		all
+	}
+}
+
+impl<T: Config> PooledClaims<T::AccountId> for Pallet<T> {
+	/// Who is submitter and trainer, and has a seat, sees whether the last ticket wins when all others have revealed, and
+	/// draws again by keeping its seat silent. A pool would pay it the mean of what it takes from the pool in that way. So
+	/// one draw may move no more than silence costs, of all replicas together: these have luck of their own, and one seat
+	/// moves all.
+	fn enrol(
+		id: JobId,
+		trainer: &T::AccountId,
+		pool: &T::AccountId,
+	) -> Result<Balance, DispatchError> {
+		let job = Jobs::<T>::get(id).ok_or(Error::<T>::NoSuchJob)?;
+		let early = matches!(job.state, JobState::Training | JobState::Revealing);
+		ensure!(early, Error::<T>::NotRunning);
+		let mut working = job.replicas.iter().filter(|r| r.fate == Fate::Working);
+		ensure!(working.any(|r| r.trainer == *trainer), Error::<T>::NotAParty);
+		let one_in = job.terms.lottery.ok_or(Error::<T>::NoLottery)?;
+		let mut claims = Claims::<T>::get(id);
+		ensure!(Self::holder(&claims, trainer) == trainer, Error::<T>::NotHolder);
+		let all = Self::spec(id).map_or(1, |spec| spec.segments());
+		let (reserve, moved) = Self::ticket_of(&job, one_in, all);
+		let silence = job.terms.audit_fee.saturating_mul(T::Audits::silence_fees().into());
+		ensure!(moved <= silence, Error::<T>::TicketTooDear);
+		let claim = Claim { trainer: trainer.clone(), holder: pool.clone(), offer: None };
+		// There is room for one of each replica.
+		claims.try_push(claim).map_err(|_| Error::<T>::NotAParty)?;
+		Claims::<T>::insert(id, claims);
+		Ok(reserve)
+	}
+
+	fn enrol_weight() -> Weight {
+		T::WeightInfo::enrol_claim()
+	}
+
+	#[cfg(feature = "runtime-benchmarks")]
+	fn make_enrollable(who: &T::AccountId) -> Option<JobId> {
+		crate::benchmarking::enrollable::<T>(who)
 	}
 }

@@ -158,5 +158,10 @@ mod errors {
 		ClaimDisputed,
 		/// A claim is on offer to a block to come.
 		ClaimExpiry,
+		/// The job does not pay by lottery: what it pays has no variance for a pool to carry.
+		NoLottery,
+		/// A ticket of the job, of all its replicas, is worth more than a seat pays that says nothing, so who owns one could
+		/// take from a pool: post jobs of more segments, of a smaller `lottery`, or with a larger `audit_fee`.
+		TicketTooDear,
 	}
 }

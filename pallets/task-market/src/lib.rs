@@ -94,7 +94,8 @@ pub mod pallet {
 		JobId, MicroUt, Text, H256,
 	};
 	use trainyard_traits::{
-		Audits, AwaitedBlobs, Beacon, Conviction, Court, Reputation, Submissions, TrainerRegistry,
+		Audits, AwaitedBlobs, Beacon, ClaimPools, Conviction, Court, Reputation, Submissions,
+		TrainerRegistry,
 	};
 
 	/// Version of the layout of this pallet's storage.
@@ -132,6 +133,9 @@ pub mod pallet {
 
 		/// Disputes about what was revealed.
 		type Court: Court<Self::AccountId>;
+
+		/// Pools that hold claims on what replicas are paid.
+		type Pools: ClaimPools<Self::AccountId>;
 
 		/// What accounts did in earlier jobs, and in this one.
 		type Reputation: Reputation<Self::AccountId>;
@@ -330,7 +334,7 @@ pub mod pallet {
 	>;
 
 	/// The claims on pay of a job that were sold or offered, while it is in
-	/// [`JobState::Auditing`](trainyard_protocol::job::JobState).
+	/// [`JobState::Auditing`](trainyard_protocol::job::JobState), or that a pool holds, from its training on.
 	#[pallet::storage]
 	pub type Claims<T: Config> =
 		StorageMap<_, Twox64Concat, JobId, ClaimsOf<T::AccountId>, ValueQuery>;

@@ -146,6 +146,8 @@ parameter_types! {
 	/// Disputes that run, as the fake court says, and when the last one ended.
 	pub static Disputes: u32 = 0;
 	pub static DisputeEnded: Option<u32> = None;
+	/// What pools were told: job, trainer, what was paid, and the mean.
+	pub static Told: Vec<(JobId, AccountId, Balance, Option<Balance>)> = Vec::new();
 	/// How far audits are, as they say what is known: round, whether results stand, and what was asked for; none while
 	/// there is news to come.
 	pub static News: Option<(u32, bool, u32)> = Some((0, false, 0));
@@ -174,6 +176,7 @@ impl Config for Test {
 	type Submissions = FakeSubmissions;
 	type Audits = FakeAudits;
 	type Court = FakeCourt;
+	type Pools = FakePools;
 	type Reputation = FakeReputation;
 	type Patience = Patience;
 	type LateBlocks = LateBlocks;
@@ -244,6 +247,7 @@ pub fn new_test_ext() -> sp_io::TestExternalities {
 		LateBlocks::set(0);
 		Disputes::set(0);
 		DisputeEnded::set(None);
+		Told::set(Vec::new());
 		News::set(Some((0, false, 0)));
 		TicketsOf::set(None);
 		Revoked::set(Vec::new());

@@ -56,7 +56,7 @@ use trainyard_protocol::{
 	seats::Resources,
 	JobId, MicroUt,
 };
-use trainyard_traits::{Conviction, Outcome, Reputation, TrainerRegistry};
+use trainyard_traits::{ClaimPools, Conviction, Outcome, Reputation, TrainerRegistry};
 
 impl<T: Config> Pallet<T> {
 	/// Returns the specification, if it is valid.
@@ -211,6 +211,8 @@ impl<T: Config> Pallet<T> {
 		};
 		let mut credited = BTreeMap::new();
 		let claims = Claims::<T>::take(id);
+		// What holders of claims that are no trainers were paid, and the mean where tickets of a true result paid it.
+		let mut sold = BTreeMap::<&T::AccountId, (Balance, Option<Balance>)>::new();
 		for replica in &job.replicas {
 			let pay = match replica.fate {
 				Fate::Accepted | Fate::Idle => {
@@ -257,10 +259,20 @@ impl<T: Config> Pallet<T> {
 			let payee = Self::holder(&claims, &replica.trainer);
 			Self::pay(id, HoldReason::Escrow, &job.submitter, payee, pay);
 			if *payee != replica.trainer {
+				let by_tickets = replica.fate.is_true() && job.terms.lottery.is_some();
+				let mean = by_tickets.then(|| {
+					let segments = replica.segments.unwrap_or(all);
+					quote.of_tickets(segments, all).of_each(drawn).price
+				});
+				sold.insert(&replica.trainer, (pay, mean));
 				let (trainer, holder) = (replica.trainer.clone(), payee.clone());
 				Self::deposit_event(Event::ClaimPaid { job: id, trainer, holder, amount: pay });
 			}
 			add(&mut settlement.paid_to_trainers, pay);
+		}
+		for claim in claims.iter().filter(|claim| claim.holder != claim.trainer) {
+			let (got, mean) = sold.get(&claim.trainer).copied().unwrap_or_default();
+			T::Pools::paid(id, &claim.trainer, got, mean);
 		}
 		let place = Self::note_ended(id, job, &bought, *unseated);
 		Self::burn(HoldReason::Escrow, &job.submitter, place);

@@ -167,12 +167,19 @@ impl<T: Config> Pallet<T> {
 	/// Checks that claims are of results that are audited, and that each is sold or offered.
 	fn check_claims() -> Result<(), TryRuntimeError> {
 		for (id, claims) in Claims::<T>::iter() {
-			let job = Jobs::<T>::get(id).filter(|job| job.state == JobState::Auditing);
-			let job = job.ok_or("a claim on a job that is not audited")?;
+			let job = Jobs::<T>::get(id).ok_or("a claim on a job that is not there")?;
+			let audited = job.state == JobState::Auditing;
+			let early = matches!(job.state, JobState::Training | JobState::Revealing);
+			ensure!(audited || early, "a claim on a job that is not trained or audited");
 			ensure!(!claims.is_empty(), "an empty list of claims is on record");
 			for (at, claim) in claims.iter().enumerate() {
-				let works = |r: &Replica<_>| r.trainer == claim.trainer && r.fate == Fate::Working;
+				let works = |r: &Replica<_>| {
+					// What a pool holds stays with it when its trainer has lost before the audit.
+					let sold = claim.holder != claim.trainer && claim.offer.is_none();
+					r.trainer == claim.trainer && (r.fate == Fate::Working || sold)
+				};
 				ensure!(job.replicas.iter().any(works), "a claim on what nobody delivered");
+				ensure!(audited || claim.offer.is_none(), "a claim is on offer before the audit");
 				let before = claims.iter().take(at);
 				ensure!(
 					before.into_iter().all(|other| other.trainer != claim.trainer),

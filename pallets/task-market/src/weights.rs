@@ -2,8 +2,8 @@
 //!
 //! frame-benchmarking-cli 64.0.0, 20 steps, 10 repeats, AMD EPYC.
 //! Written by a program: change the benchmarks, not this file. But for `Market`, `Prices` and `TrainingVolumes`,
-//! whose reads and writes are counted by hand, with 20 us each time for what is computed, and for `offer_claim` and
-//! `buy_claim`, which are estimates from their accesses, until it is measured again.
+//! whose reads and writes are counted by hand, with 20 us each time for what is computed, and for `offer_claim`,
+//! `buy_claim` and `enrol_claim`, which are estimates from their accesses, until it is measured again.
 
 #![cfg_attr(rustfmt, rustfmt_skip)]
 #![allow(unused_parens, unused_imports, clippy::unnecessary_cast)]
@@ -53,6 +53,8 @@ pub trait WeightInfo {
 	fn offer_claim() -> Weight;
 	/// Weight of `buy_claim`: without what it asks of audit and court.
 	fn buy_claim() -> Weight;
+	/// Weight of `enrol_claim`.
+	fn enrol_claim() -> Weight;
 }
 
 /// What was measured, with the access costs `D` of a database.
@@ -473,6 +475,14 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 		Weight::from_parts(120_000_000, 18_000)
 			.saturating_add(D::get().reads_writes(5_u64, 3_u64))
 	}
+	/// Storage: `TaskMarket::Jobs` (r:1 w:0)
+	/// Storage: `TaskMarket::Claims` (r:1 w:1)
+	/// Storage: `TaskMarket::Specs` (r:1 w:0)
+	fn enrol_claim() -> Weight {
+		// An estimate.
+		Weight::from_parts(70_000_000, 14_000)
+			.saturating_add(D::get().reads_writes(3_u64, 1_u64))
+	}
 }
 
 // For tests.
@@ -536,5 +546,8 @@ impl WeightInfo for () {
 	}
 	fn buy_claim() -> Weight {
 		Measured::<RocksDbWeight>::buy_claim()
+	}
+	fn enrol_claim() -> Weight {
+		Measured::<RocksDbWeight>::enrol_claim()
 	}
 }

@@ -153,6 +153,10 @@ impl<T: Config> Audits<T::AccountId> for Pallet<T> {
 		T::DbWeight::get().reads(1)
 	}
 
+	fn silence_fees() -> u32 {
+		T::AbsenceFees::get()
+	}
+
 	fn advance_weight() -> Weight {
 		T::WeightInfo::close_round()
 			.saturating_add(T::WeightInfo::seat(Room::<T::MaxPool>::get()))

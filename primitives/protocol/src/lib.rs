@@ -33,6 +33,7 @@ pub mod lottery;
 pub mod merkle;
 pub mod model_file;
 pub mod pieces;
+pub mod pools;
 pub mod price;
 pub mod relay;
 pub mod reputation;

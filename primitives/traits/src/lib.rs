@@ -10,10 +10,12 @@
 extern crate alloc;
 
 mod bets;
+mod claims;
 mod court;
 mod reputation;
 
 pub use bets::{ConvictionObserver, ResultStage, ResultStanding, Results};
+pub use claims::{ClaimPools, PooledClaims};
 pub use court::{
 	Accusation, Accused, Audited, Charged, ClockTerms, Conviction, Court, CourtRoom, Defendant,
 	DisputeId, MoveClock, Stakes, Standing, Window, MAX_WINDOWS,
@@ -393,6 +395,8 @@ pub trait Audits<AccountId> {
 	fn tickets(job: JobId, trainer: &AccountId) -> Option<u32>;
 	/// Returns the weight of one [`Audits::known`] at worst.
 	fn known_weight() -> Weight;
+	/// Returns how many fees a seat pays that reveals nothing.
+	fn silence_fees() -> u32;
 	/// Returns the weight of one [`Audits::advance`] at worst.
 	fn advance_weight() -> Weight;
 	/// Benchmarks: lets every committee be drawn, of as many verifiers as there can be.

@@ -88,6 +88,7 @@ fn pallets() -> Result<(), String> {
 	said("swarm", Swarm::do_try_state())?;
 	said("sets", Sets::do_try_state())?;
 	said("bets", Bets::do_try_state())?;
+	said("pools", Pools::do_try_state())?;
 	said("tasks", Tasks::do_try_state())?;
 	said("court", Court::do_try_state())
 }

@@ -1,8 +1,8 @@
 //! What can be benchmarked: our own pallets. Those of the SDK come with weights.
 
 use crate::{
-	Bets, Court, Drilling, Federation, Finality, Hashrate, ModelStorage, Reputation, Sets, Stints,
-	Submissions, Swarm, TaskMarket, Tasks, Verification,
+	Bets, Court, Drilling, Federation, Finality, Hashrate, ModelStorage, Pools, Reputation, Sets,
+	Stints, Submissions, Swarm, TaskMarket, Tasks, Verification,
 };
 use alloc::{string::String, vec::Vec};
 use frame_benchmarking::{BenchmarkBatch, BenchmarkConfig, BenchmarkList};
@@ -23,6 +23,7 @@ frame_benchmarking::define_benchmarks!(
 	[pallet_swarm, Swarm]
 	[pallet_sets, Sets]
 	[pallet_bets, Bets]
+	[pallet_pools, Pools]
 	[pallet_tasks, Tasks]
 );
 

@@ -7,8 +7,8 @@ use super::{
 	system::{OrdinaryLength, MAX_BLOCK_WEIGHT},
 };
 use crate::{
-	AccountId, Balance, Balances, Court, Hashrate, ModelStorage, Reputation, Runtime, RuntimeCall,
-	RuntimeHoldReason, Submissions, System, TaskMarket, Verification, MICROUNIT,
+	AccountId, Balance, Balances, Court, Hashrate, ModelStorage, Pools, Reputation, Runtime,
+	RuntimeCall, RuntimeHoldReason, Submissions, System, TaskMarket, Verification, MICROUNIT,
 };
 use frame_support::{
 	parameter_types,
@@ -82,6 +82,7 @@ impl pallet_task_market::Config for Runtime {
 	type Submissions = Submissions;
 	type Audits = Verification;
 	type Court = Court;
+	type Pools = Pools;
 	type Reputation = Reputation;
 	type Patience = periods::Patience;
 	type LateBlocks = periods::LateBlocks;

@@ -11,6 +11,7 @@ pub mod fees;
 pub mod market;
 pub mod money;
 pub mod periods;
+pub mod pools;
 pub mod session;
 pub mod sets;
 pub mod stints;

@@ -24,6 +24,7 @@ use trainyard_protocol::{
 	federation,
 	job::{Reveal, Terms},
 	pieces::{Leaf, Piece},
+	pools,
 	relay::{Chunk, ChunkOpening, StateChunk, APPEAL_SEATS},
 	reputation::Role,
 	seats::Resources,
@@ -451,6 +452,13 @@ fn samples() -> Vec<RuntimeCall> {
 		panel: Some(bets::Panel { members, threshold: bets::MAX_PANEL, blocks: 1 }),
 	};
 	let statement = bets::Statement::Result { job: 0, root, late: true };
+	let pool_rules = pools::Rules { fee: 5, standing: 0, period: 1 };
+	let pooling = [
+		pallet_pools::Call::create { rules: pool_rules, stake: TRY },
+		pallet_pools::Call::join { pool: 0, stake: TRY, least: 1 },
+		pallet_pools::Call::leave { pool: 0 },
+		pallet_pools::Call::enrol { pool: 0, job: 0 },
+	];
 	let betting = [
 		pallet_bets::Call::offer { statement, offered },
 		pallet_bets::Call::take { offer: 0, side: bets::Side::Wrong, amount: TRY },
@@ -676,6 +684,7 @@ fn samples() -> Vec<RuntimeCall> {
 	all.extend(swarms.into_iter().map(RuntimeCall::from));
 	all.extend(job_sets.into_iter().map(RuntimeCall::from));
 	all.extend(betting.into_iter().map(RuntimeCall::from));
+	all.extend(pooling.into_iter().map(RuntimeCall::from));
 	all.extend(tasks.into_iter().map(RuntimeCall::from));
 	all.extend(court.into_iter().map(RuntimeCall::from));
 	all.push(pallet_reputation::Call::forget { role: Role::Trainer, who: who() }.into());
@@ -718,6 +727,7 @@ fn every_call_of_ours_has_a_weight_and_fits_a_block() {
 	expect("Swarm", pallet_swarm::Call::<Runtime>::get_call_names());
 	expect("Sets", pallet_sets::Call::<Runtime>::get_call_names());
 	expect("Bets", pallet_bets::Call::<Runtime>::get_call_names());
+	expect("Pools", pallet_pools::Call::<Runtime>::get_call_names());
 	expect("Federation", pallet_federation::Call::<Runtime>::get_call_names());
 	expect("Tasks", pallet_tasks::Call::<Runtime>::get_call_names());
 	expect("Stints", pallet_stints::Call::<Runtime>::get_call_names());

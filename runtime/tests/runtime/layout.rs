@@ -43,6 +43,7 @@ fn pallet_indices() {
 			(31, "Reputation"),
 			(32, "Sets"),
 			(33, "Bets"),
+			(34, "Pools"),
 		]
 	);
 }
@@ -156,6 +157,7 @@ fn call_indices() {
 		["open", "cancel", "propose", "refute", "refute_piece", "poke"]
 	);
 	assert_eq!(calls::<pallet_sets::Call<Runtime>>(), ["open", "show", "stop", "poke"]);
+	assert_eq!(calls::<pallet_pools::Call<Runtime>>(), ["create", "join", "leave", "enrol"]);
 	assert_eq!(
 		calls::<pallet_bets::Call<Runtime>>(),
 		["offer", "take", "withdraw", "agree", "judge", "settle"]

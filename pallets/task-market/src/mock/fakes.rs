@@ -178,12 +178,26 @@ impl traits::Audits<AccountId> for FakeAudits {
 	fn known_weight() -> Weight {
 		Weight::from_parts(1_000, 1)
 	}
+	fn silence_fees() -> u32 {
+		5
+	}
 	fn advance_weight() -> Weight {
 		Weight::from_parts(1_000_000, 1_000)
 	}
 	#[cfg(feature = "runtime-benchmarks")]
 	fn make_pool() {
 		CanSeat::set(true);
+	}
+}
+
+/// Pools that note what they are told.
+pub struct FakePools;
+impl traits::ClaimPools<AccountId> for FakePools {
+	fn paid(job: JobId, trainer: &AccountId, got: Balance, mean: Option<Balance>) {
+		Told::mutate(|told| told.push((job, *trainer, got, mean)));
+	}
+	fn paid_weight() -> Weight {
+		Weight::zero()
 	}
 }
 

@@ -16,6 +16,7 @@ mod listings;
 mod looks;
 mod lottery;
 mod money;
+mod pools;
 mod posted;
 mod posting;
 mod price;

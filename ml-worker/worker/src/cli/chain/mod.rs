@@ -7,6 +7,7 @@ mod claim;
 mod dispute;
 mod federate;
 mod model;
+mod pool;
 mod project;
 mod reputation;
 mod show;
@@ -39,6 +40,7 @@ use claim::ClaimCommand;
 use clap::Subcommand;
 use dispute::DisputeCommand;
 use model::ModelCommand;
+use pool::PoolCommand;
 use project::ProjectCommand;
 use reputation::ReputationOf;
 use serde_json::json;
@@ -88,6 +90,9 @@ pub enum ChainCommand {
 	/// Sells and buys claims on what replicas are paid, while their results are audited
 	#[command(subcommand)]
 	Claim(Box<ClaimCommand>),
+	/// Makes, joins and leaves pools that pay trainers of lotteries the mean, and enrols claims in them
+	#[command(subcommand)]
+	Pool(Box<PoolCommand>),
 	/// Trains jobs from the market; goes on after a restart
 	Trainer(OnDevice<TrainerArgs>),
 	/// Checks results that it is drawn for; goes on after a restart
@@ -231,6 +236,7 @@ impl ChainCommand {
 			Self::Swarm(command) => command.run().await,
 			Self::Bet(command) => command.run().await,
 			Self::Claim(command) => command.run().await,
+			Self::Pool(command) => command.run().await,
 			Self::Trainer(role) => role.run(|_| None, trainer::run).await,
 			Self::Verifier(role) => role.run(|_| None, verifier::run).await,
 			Self::Whistleblower(role) => role.run(|_| None, whistleblower::run).await,

@@ -1,0 +1,6 @@
+//! Tests, by behaviour.
+
+mod attacks;
+mod claims;
+mod members;
+mod random;
