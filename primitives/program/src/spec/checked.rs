@@ -1,7 +1,7 @@
 //! A specification that keeps all rules.
 
 use super::{
-	DataFormat, EarlyStop, InitialModel, Input, JobSpec, Layer, Optimizer, Schedule, Shaped,
+	DataFormat, EarlyStop, InitialModel, Input, JobSpec, Optimizer, Placed, Schedule, Shaped,
 	SpecError, MAX_BATCH, MAX_DECAY_NANO, MAX_NANO, MAX_PARAMETERS, MAX_SEGMENTS, MAX_SHRINK,
 	MAX_STEPS,
 };
@@ -102,8 +102,9 @@ impl JobSpec {
 		ensure(layers.iter().any(Shaped::has_parameters), SpecError::NoParameters)?;
 		ensure(parameters <= MAX_PARAMETERS, SpecError::ModelTooLarge)?;
 		// Rows of vectors and matrices of attentions are counted in 32 bits.
-		let most = layers.iter().map(|at| match at.layer {
-			Layer::Attention { heads } => heads.max(at.input.vectors().0),
+		let most = layers.iter().map(|at| match at.placed {
+			Placed::Attention { heads, .. } => heads.max(at.input.vectors().0),
+			Placed::Mapping { width, .. } => at.input.vectors().1.checked_div(width).unwrap_or(0),
 			_ => at.output.vectors().0,
 		});
 		let rows = self.training.batch_size.max(d.validation_rows);

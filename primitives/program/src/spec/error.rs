@@ -94,7 +94,7 @@ pub enum SpecError {
 	BadOutput,
 	/// The model has no parameters.
 	NoParameters,
-	/// Rows times positions, or times heads, of a batch or of the validation rows is above
+	/// Rows times positions, heads or the patches of a mapping, of a batch or of the validation rows is above
 	/// 2^32 - 1.
 	TooManyPositions,
 	/// The format and the model disagree on whether the inputs are tokens, or tokens are
@@ -228,7 +228,7 @@ impl fmt::Display for SpecError {
 			BadOutput => f.write_str("the last layer must give dataset.classes numbers"),
 			NoParameters => f.write_str("the model has nothing to train"),
 			TooManyPositions => f.write_str(
-				"rows of a batch, or validation rows, times positions or heads must be below 2^32",
+				"rows of a batch, or validation rows, times positions, heads or patches must be below 2^32",
 			),
 			TokensDisagree => f.write_str(
 				"text needs a model of tokens, a model of tokens needs text, and it is neither \

@@ -366,6 +366,13 @@ fn every_rule_of_the_models_is_enforced() {
 				s.dataset.validation_every = 2;
 			}),
 		),
+		(TooManyPositions, {
+			let mut spec = of_layers(vec![mapping(1, 4), HEAD]);
+			let dataset = &mut spec.dataset;
+			(dataset.train_rows, dataset.validation_rows) = (u32::MAX / 2 + 1, u32::MAX / 2);
+			dataset.validation_every = 2;
+			spec
+		}),
 		(TokensDisagree, JobSpec { model: of_text().model, ..JobSpec::example() }),
 		(TokensDisagree, JobSpec { model: JobSpec::example().model, ..of_text() }),
 		(TokensDisagree, text(|s| s.dataset.feature_divisor = 2)),
