@@ -22,7 +22,10 @@ fn enrol(id: JobId, trainer: AccountId) -> Result<Balance, DispatchError> {
 
 /// Terms by lottery whose tickets are worth little beside the fee.
 fn by_lottery(one_in: u32, replicas: u32) -> Terms {
-	Terms { lottery: Some(one_in), price_per_ut: 500_000, ..terms(replicas) }
+	let terms = terms(replicas);
+	let tickets = SEGMENTS.div_ceil(one_in).div_ceil(terms.verifiers);
+	let audit_segments = terms.audit_segments.max(tickets);
+	Terms { lottery: Some(one_in), price_per_ut: 500_000, audit_segments, ..terms }
 }
 
 fn trained(terms: Terms, trainers: &[AccountId]) -> JobId {
@@ -111,7 +114,7 @@ fn claims_are_enrolled_before_any_ticket_is_drawn() {
 		run_to_state(id, JobState::Auditing);
 		assert_noop!(enrol(id, 12), Error::<Test>::NotRunning);
 		// What a pool holds its trainer cannot sell.
-		let asked = Some(Asked { price: 1, only: None });
+		let asked = Some(Asked { price: 1, until: 1_000_000, only: None });
 		let sell: DispatchResult =
 			TaskMarket::offer_claim(RuntimeOrigin::signed(11), id, 11, asked);
 		assert_eq!(sell, Err(Error::<Test>::NotHolder.into()));

@@ -63,11 +63,12 @@ fn a_whole_stratum_is_paid_and_the_rest_by_luck() {
 			SeedSalt::set(salt);
 			bonded(3);
 			open_with(by_lottery(1, 3));
+			tick_until(is_committing);
+			assert_eq!(Verification::tickets_of(JOB, &TRAINERS[0]), None, "nothing is drawn");
 			let seats = unanimous(Say::Yes);
 			let mixed = mixed(&seats);
 			let wins = strata().rest_wins(&mixed, &secret(TRAINERS[0]));
 			let paid = 9 + 3 * u32::from(wins);
-			assert_eq!(Verification::tickets_of(JOB, &TRAINERS[0]), None, "it is not opened");
 			tick_until(is_standing);
 			assert_eq!(Verification::tickets_of(JOB, &TRAINERS[0]), Some(paid));
 			assert_eq!(Verification::tickets_of(JOB, &TRAINERS[1]), None);
