@@ -30,7 +30,9 @@ impl<T: Config> Pallet<T> {
 		let since = pool.enrols(Self::now(), T::Rest::get()).ok_or(Error::<T>::Resting)?;
 		let standing = T::Reputation::record(Role::Trainer, &trainer).standing();
 		ensure!(standing >= pool.rules.standing, Error::<T>::BadRecord);
-		let reserve = T::Claims::enrol(job, &trainer, &Self::account_of(id))?;
+		// Members wait for its settlement, so nobody locks them in by a job that is trained for months.
+		let by = since.saturating_add(pool.rules.period);
+		let reserve = T::Claims::enrol(job, &trainer, &Self::account_of(id), by)?;
 		ensure!(reserve <= pool.free(), Error::<T>::NotEnoughCapital);
 		pool.reserved = pool.reserved.saturating_add(reserve);
 		pool.enrolled = pool.enrolled.checked_add(1).ok_or(Error::<T>::TooMany)?;

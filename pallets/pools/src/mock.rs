@@ -85,6 +85,8 @@ parameter_types! {
 	pub const Id: PalletId = PalletId(*b"trn/pool");
 	/// Jobs of which somebody trains a replica, and what each may cost. What is not here cannot be enrolled.
 	pub static Trained: BTreeMap<(JobId, AccountId), Balance> = BTreeMap::new();
+	/// When jobs end.
+	pub static Ends: BlockNumber = 0;
 	/// Who was made the holder of what.
 	pub static Held: BTreeMap<(JobId, AccountId), AccountId> = BTreeMap::new();
 	/// What is known of trainers.
@@ -93,7 +95,15 @@ parameter_types! {
 
 pub struct FakeClaims;
 impl PooledClaims<AccountId> for FakeClaims {
-	fn enrol(job: JobId, who: &AccountId, pool: &AccountId) -> Result<Balance, DispatchError> {
+	fn enrol(
+		job: JobId,
+		who: &AccountId,
+		pool: &AccountId,
+		by: BlockNumber,
+	) -> Result<Balance, DispatchError> {
+		if Ends::get() > by {
+			return Err(DispatchError::Other("it takes too long"));
+		}
 		if Held::get().contains_key(&(job, *who)) {
 			return Err(DispatchError::Other("somebody else holds it"));
 		}

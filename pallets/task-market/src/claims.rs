@@ -153,12 +153,13 @@ impl<T: Config> Pallet<T> {
 
 	/// Returns the most by which the mean of what the replica of each of `drawn` trainers is paid, of a job that pays by
 	/// lottery, can be more than what its tickets bring, and the most that one draw of the last ticket moves of all of them
-	/// together.
+	/// together: their pay, and the protocol fee that a ticket which loses does not burn.
 	fn ticket_of(job: &Job<T::AccountId>, one_in: u32, all: u32) -> (Balance, Balance) {
 		let drawn = u32::try_from(job.replicas.len()).unwrap_or(u32::MAX);
-		let ticket = job.quote.of_tickets(one_in, all).of_each(drawn).price;
+		let whole = job.quote.of_tickets(one_in, all);
+		let ticket = whole.of_each(drawn).price;
 		// The rest has fewer segments than a ticket pays; what is rounded down three times is a unit each.
-		(ticket.saturating_add(3), ticket.saturating_mul(drawn.into()))
+		(ticket.saturating_add(3), ticket.saturating_mul(drawn.into()).saturating_add(whole.fee))
 	}
 
 	/// Returns what a replica is paid where its result, with this many segments, is accepted. `tickets` are the segments
@@ -228,6 +229,7 @@ impl<T: Config> PooledClaims<T::AccountId> for Pallet<T> {
 		id: JobId,
 		trainer: &T::AccountId,
 		pool: &T::AccountId,
+		by: BlockNumber,
 	) -> Result<Balance, DispatchError> {
 		let job = Jobs::<T>::get(id).ok_or(Error::<T>::NoSuchJob)?;
 		let early = matches!(job.state, JobState::Training | JobState::Revealing);
@@ -239,8 +241,9 @@ impl<T: Config> PooledClaims<T::AccountId> for Pallet<T> {
 		ensure!(Self::holder(&claims, trainer) == trainer, Error::<T>::NotHolder);
 		let all = Self::spec(id).map_or(1, |spec| spec.segments());
 		let (reserve, moved) = Self::ticket_of(&job, one_in, all);
-		let silence = job.terms.audit_fee.saturating_mul(T::Audits::silence_fees().into());
+		let silence = T::Audits::silence_cost(job.terms.audit_fee);
 		ensure!(moved <= silence, Error::<T>::TicketTooDear);
+		ensure!(job.deadline <= by, Error::<T>::ClaimTooLong);
 		let claim = Claim { trainer: trainer.clone(), holder: pool.clone(), offer: None };
 		// There is room for one of each replica.
 		claims.try_push(claim).map_err(|_| Error::<T>::NotAParty)?;

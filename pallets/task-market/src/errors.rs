@@ -163,5 +163,7 @@ mod errors {
 		/// A ticket of the job, of all its replicas, is worth more than a seat pays that says nothing, so who owns one could
 		/// take from a pool: post jobs of more segments, of a smaller `lottery`, or with a larger `audit_fee`.
 		TicketTooDear,
+		/// The job is trained for longer than the pool enrols: its members would wait for it.
+		ClaimTooLong,
 	}
 }

@@ -153,8 +153,11 @@ impl<T: Config> Audits<T::AccountId> for Pallet<T> {
 		T::DbWeight::get().reads(1)
 	}
 
-	fn silence_fees() -> u32 {
-		T::AbsenceFees::get()
+	/// A seat loses no more than it locks: a quarter more than its fee or the least stake, whichever is more, unless
+	/// its verifier has no more than the least bond.
+	fn silence_cost(fee: Balance) -> Balance {
+		let locked = fee.saturating_add(fee.div_ceil(4)).max(T::SeatStake::get());
+		fee.saturating_mul(T::AbsenceFees::get().into()).min(locked).min(T::MinBond::get())
 	}
 
 	fn advance_weight() -> Weight {

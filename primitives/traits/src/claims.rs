@@ -1,7 +1,10 @@
 //! Claims on pay that pools hold, and what pools are told.
 
 use sp_runtime::{DispatchError, Weight};
-use trainyard_protocol::{job::Balance, JobId};
+use trainyard_protocol::{
+	job::{Balance, BlockNumber},
+	JobId,
+};
 
 /// The market, for a pool of claims on what it pays by lottery.
 pub trait PooledClaims<AccountId> {
@@ -9,8 +12,14 @@ pub trait PooledClaims<AccountId> {
 	/// while it is trained and revealed: before any ticket is drawn. Returns the most by which the mean of what the result
 	/// is paid can be more than what its tickets bring.
 	///
-	/// Fails where a seat that says nothing would move more than that costs it.
-	fn enrol(job: JobId, trainer: &AccountId, pool: &AccountId) -> Result<Balance, DispatchError>;
+	/// Fails where a seat that says nothing would move more than that costs it, and where the state in which the job is
+	/// may last longer than to the block `by`.
+	fn enrol(
+		job: JobId,
+		trainer: &AccountId,
+		pool: &AccountId,
+		by: BlockNumber,
+	) -> Result<Balance, DispatchError>;
 	/// Returns the weight of one [`PooledClaims::enrol`] at worst.
 	fn enrol_weight() -> Weight;
 	/// Benchmarks: makes a job of which `who` trains a replica whose claim can be enrolled. `None` where that cannot be made.

@@ -395,8 +395,8 @@ pub trait Audits<AccountId> {
 	fn tickets(job: JobId, trainer: &AccountId) -> Option<u32>;
 	/// Returns the weight of one [`Audits::known`] at worst.
 	fn known_weight() -> Weight;
-	/// Returns how many fees a seat pays that reveals nothing.
-	fn silence_fees() -> u32;
+	/// Returns the least that a seat pays, of an audit with this fee, which reveals nothing.
+	fn silence_cost(fee: Balance) -> Balance;
 	/// Returns the weight of one [`Audits::advance`] at worst.
 	fn advance_weight() -> Weight;
 	/// Benchmarks: lets every committee be drawn, of as many verifiers as there can be.

@@ -1,7 +1,8 @@
 //! What somebody tries who knows more than others.
 
 use crate::{mock::*, Error};
-use frame_support::{assert_noop, assert_ok};
+use frame_support::{assert_err, assert_noop, assert_ok};
+use sp_runtime::DispatchError;
 
 /// Attack: who knows that the tickets of enrolled claims won joins before they are paid, and who knows that they did not
 /// leaves.
@@ -86,5 +87,18 @@ fn a_pool_without_capital_takes_nobody() {
 		assert_noop!(Pools::join(signed(ANNA), id, MIN, 0), Error::<Test>::Exhausted);
 		assert_ok!(Pools::leave(signed(MAKER), id));
 		assert_eq!(free(MAKER), ENDOWMENT - MIN);
+	});
+}
+
+/// Attack: a job that is trained for months, and costs cents, keeps members in.
+#[test]
+fn nobody_locks_members_in_by_a_long_job() {
+	run(|| {
+		let id = made(4_000);
+		let end = pool(id).since + pool(id).rules.period;
+		Ends::set(end + 1);
+		assert_err!(Pools::enrol(signed(11), id, 0), DispatchError::Other("it takes too long"));
+		Ends::set(end);
+		assert_ok!(Pools::enrol(signed(11), id, 0));
 	});
 }

@@ -178,8 +178,8 @@ impl traits::Audits<AccountId> for FakeAudits {
 	fn known_weight() -> Weight {
 		Weight::from_parts(1_000, 1)
 	}
-	fn silence_fees() -> u32 {
-		5
+	fn silence_cost(fee: Balance) -> Balance {
+		5 * fee
 	}
 	fn advance_weight() -> Weight {
 		Weight::from_parts(1_000_000, 1_000)

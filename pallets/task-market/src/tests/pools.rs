@@ -6,7 +6,7 @@ use sp_runtime::{DispatchError, DispatchResult};
 use trainyard_protocol::{
 	audit::Decision,
 	claims::Asked,
-	job::{Balance, JobState, Terms},
+	job::{Balance, BlockNumber, JobState, Terms},
 	lottery::{Strata, Tickets},
 	JobId,
 };
@@ -17,7 +17,7 @@ const POOL: AccountId = 77;
 const SEGMENTS: u32 = 30;
 
 fn enrol(id: JobId, trainer: AccountId) -> Result<Balance, DispatchError> {
-	<TaskMarket as PooledClaims<AccountId>>::enrol(id, &trainer, &POOL)
+	<TaskMarket as PooledClaims<AccountId>>::enrol(id, &trainer, &POOL, BlockNumber::MAX)
 }
 
 /// Terms by lottery whose tickets are worth little beside the fee.
@@ -137,7 +137,9 @@ fn a_ticket_is_worth_no_more_than_silence_costs() {
 				let id = trained(terms, &TRAINERS[..replicas as usize]);
 				let quote = job(id).quote;
 				let each = quote.of_tickets(one_in, SEGMENTS).of_each(replicas).price;
-				let worth = each * Balance::from(replicas);
+				// What a ticket that loses does not burn, the submitter saves as well.
+				let fee = quote.of_tickets(one_in, SEGMENTS).fee;
+				let worth = each * Balance::from(replicas) + fee;
 				let silence = 5 * job(id).terms.audit_fee;
 				match worth <= silence {
 					true => assert_eq!(enrol(id, 11), Ok(each + 3)),
@@ -173,5 +175,17 @@ fn a_pool_is_told_that_nothing_is_paid() {
 		run_to_end(id);
 		assert_eq!(Told::get(), [(id, 11, 0, None)]);
 		assert!(Claims::<Test>::get(id).is_empty());
+	});
+}
+
+/// Members of a pool wait for its claims, so no job is enrolled that is trained for longer than the pool enrols.
+#[test]
+fn a_job_that_takes_longer_than_the_pool_enrols_is_not_enrolled() {
+	run(|| {
+		let id = trained(by_lottery(20, 1), &[11]);
+		let deadline = job(id).deadline;
+		let enrol = |by| <TaskMarket as PooledClaims<AccountId>>::enrol(id, &11, &POOL, by);
+		assert_noop!(enrol(deadline - 1), Error::<Test>::ClaimTooLong);
+		assert_ok!(enrol(deadline));
 	});
 }

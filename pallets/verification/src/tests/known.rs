@@ -1,6 +1,6 @@
 //! What is known of a result, for those who trade in what it is paid.
 
-use crate::mock::*;
+use crate::{mock::*, Fault, Tariff};
 use frame_support::assert_ok;
 use trainyard_protocol::{
 	audit::{AuditPhase, Decision},
@@ -116,4 +116,19 @@ fn of_a_convict_nothing_is_said() {
 		let other = Verification::known(JOB, &TRAINERS[1]);
 		assert_eq!(other.map(|known| known.root), Some(bundle_by(TRAINERS[0], TRAINERS[1])));
 	});
+}
+
+/// Whatever a seat locks, what silence costs it is no less than what pools of claims count with.
+#[test]
+fn silence_costs_no_less_than_is_said() {
+	for fee in [0, 1, STAKE / 5, STAKE, 2 * STAKE, MIN_BOND, 10 * MIN_BOND] {
+		let said = <Verification as Audits<AccountId>>::silence_cost(fee);
+		for locked in [STAKE, fee + fee.div_ceil(4), 10 * fee + STAKE] {
+			// The least that a seat locks, and no more than the least bond where a verifier has no more.
+			let stake = locked.max(STAKE).max(fee + fee.div_ceil(4)).min(MIN_BOND);
+			let tariff = Tariff { stake, absence_fees: 5, contrary: 0 };
+			assert!(tariff.of(Fault::NoVerdict, fee) >= said, "{fee} {locked}");
+		}
+		assert!(said <= 5 * fee);
+	}
 }
