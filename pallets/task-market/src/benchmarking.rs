@@ -542,7 +542,12 @@ mod benchmarks {
 
 		#[block]
 		{
-			<Pallet<T> as PooledClaims<T::AccountId>>::enrol(id, &trainer, &pool)?;
+			<Pallet<T> as PooledClaims<T::AccountId>>::enrol(
+				id,
+				&trainer,
+				&pool,
+				BlockNumber::MAX,
+			)?;
 		}
 
 		assert_eq!(Claims::<T>::get(id)[0].holder, pool);
