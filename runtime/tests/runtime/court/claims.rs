@@ -43,6 +43,12 @@ fn refused(error: Error<Runtime>) -> Result<(), DispatchError> {
 fn a_claim_is_sold_before_seats_reveal_and_when_results_stand() {
 	let mut scene = audited(PATIENCE, honestly);
 	let root = scene.revealed.root();
+	let early = refused(Error::ClaimInMotion);
+	assert_eq!(scene.offer_claim(Alice), early, "while a committee is awaited nothing is sold");
+	run_until(&mut scene.chain, scene.id, "a committee", |job| {
+		let phase = job.audit.as_ref().map(|audit| audit.phase);
+		matches!(phase, Some(AuditPhase::Committing { .. }))
+	});
 	assert_ok!(scene.offer_claim(Alice));
 	let early = scene.claim();
 	assert!(early.stands && !early.known.unwrap().stands);

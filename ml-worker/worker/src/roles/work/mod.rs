@@ -442,7 +442,9 @@ mod tests {
 		for role in Part::ROLES {
 			let check = |text: &str| {
 				let option = format!("--{}-options={text}", role.name());
-				let args = Line::try_parse_from(["work".to_owned(), option]).unwrap().args;
+				let all = Part::ROLES.map(Part::name).join(",");
+				let line = ["work".to_owned(), "--roles".to_owned(), all, option];
+				let args = Line::try_parse_from(line).unwrap().args;
 				check_options(&args, &args.roles().unwrap(), &budget)
 			};
 			assert_eq!(check(""), Ok(()));
