@@ -7,7 +7,7 @@
 // by move, until the court computes the last element. Whatever it was doing when it was killed, the next process
 // goes on from its folder and from the chain, and sends nothing twice.
 //
-// Both trainers bet on what they deliver. The whistleblower stakes against the cheat before it accuses it, and wins; what
+// Both trainers bet on what they deliver. The whistleblower stakes against the cheat while it accuses it, and wins; what
 // nobody took of the honest trainer's offer returns.
 //
 // Beside it another one looks at the result of an honest trainer, finds it true, and ends without a transaction.

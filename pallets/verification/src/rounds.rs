@@ -153,10 +153,11 @@ impl<T: Config> Audits<T::AccountId> for Pallet<T> {
 		T::DbWeight::get().reads(1)
 	}
 
-	/// A seat loses no more than it locks: a quarter more than its fee or the least stake, whichever is more, unless
-	/// its verifier has no more than the least bond.
+	/// A seat loses no more than it locks, at least what [`duties::seat_stake`] says of certain hits, unless its verifier
+	/// has no more than the least bond.
 	fn silence_cost(fee: Balance) -> Balance {
-		let locked = fee.saturating_add(fee.div_ceil(4)).max(T::SeatStake::get());
+		// Whatever it draws, as of a result without a segment.
+		let locked = duties::seat_stake(T::SeatStake::get(), 0, fee, [], |_| 0);
 		fee.saturating_mul(T::AbsenceFees::get().into()).min(locked).min(T::MinBond::get())
 	}
 

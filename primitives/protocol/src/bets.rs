@@ -18,7 +18,7 @@ use trainyard_program::text::decimal;
 pub type OfferId = u64;
 /// Number of a bet: 0, 1, 2, … in order.
 pub type BetId = u64;
-/// Number of a task. (`trainyard-task` stands on this crate, and has it too.)
+/// Number of a task: 0, 1, 2, … in order of posting.
 pub type TaskId = u32;
 
 /// Most parts of one side's stake in odds: a million to one.

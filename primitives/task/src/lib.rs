@@ -39,7 +39,4 @@ pub use offer::Offer;
 pub use spec::{Bounds, File, Form, Limits, TaskSpec, TaskTerms};
 pub use state::{Call, Fault, StateId};
 pub use trace::Trace;
-pub use trainyard_protocol::H256;
-
-/// Number of a task: 0, 1, 2, … in order of posting.
-pub type TaskId = u32;
+pub use trainyard_protocol::{bets::TaskId, H256};

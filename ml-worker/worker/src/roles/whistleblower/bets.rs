@@ -140,7 +140,6 @@ async fn standing(
 	me: &AccountId32,
 ) -> Result<(Vec<(OfferId, Offer)>, Balance), TaskError> {
 	let (mut offers, mut staked) = (Vec::new(), 0 as Balance);
-	// The first are those of who delivered it, who knows of its result before others do.
 	for id in chain.bet_offers(statement).await?.into_iter().take(BOOK) {
 		let Some(offer) = chain.bet_offer(id).await? else { continue };
 		let bets = if offer.bets > 0 { chain.bets_of(id).await? } else { Vec::new() };

@@ -96,7 +96,7 @@ pub struct WhistleblowerArgs {
 	/// beyond it is not looked at [default: half of what is free at the start]
 	#[arg(long, value_name = "MIB")]
 	max_disk_mib: Option<u64>,
-	/// Stake at most this on each result that it finds false, against offers of those who bet on it, before it accuses
+	/// Stake at most this on each result that it finds false, against offers of those who bet on it, while it accuses
 	/// (in TRY); 0 to bet on nothing
 	#[arg(long, value_name = "TRY", default_value = "0", value_parser = amount::parse)]
 	max_bet: Balance,
